@@ -60,6 +60,7 @@ var layers = map[string]string{
 	"kv":        "workload",
 	"policy":    "internal/keytable kv prefixindex suggest workload",
 	"bundle":    "suggest yamldoc policy",
+	"script":    "kv policy prefixindex suggest yamldoc workload workload/draw",
 	"trace":     "input/textio suggest policy metrics",
 	"engine":    "kv latency policy workload metrics",
 	"setup":     "input yamldoc suggest engine kv latency bundle policy metrics " + workloads,
@@ -81,14 +82,14 @@ var layers = map[string]string{
 	"report":           "llmd report/plaintext suggest calibrate study study/certify study/pointlog actors setup engine latency bundle policy lookahead metrics trace " + workloads,
 	"report/plaintext": "",
 
-	"cli": "bench llmd report report/plaintext calibrate calibrate/measured input yamldoc suggest study study/certify study/evaluate study/pointlog study/sweepfile actors setup latency bundle policy lookahead metrics trace " + workloads,
+	"cli": "script bench llmd report report/plaintext calibrate calibrate/measured input yamldoc suggest study study/certify study/evaluate study/pointlog study/sweepfile actors setup latency bundle policy lookahead metrics trace " + workloads,
 }
 
 // workloads are the packages about what arrives.
 const workloads = "workload workload/draw workload/traffic workload/loadgen workload/traces workload/servegen workload/spec workload/survey"
 
 // pure are the packages whose results are functions of their arguments.
-var pure = strings.Fields("vtime vtime/heap yamldoc latency metrics kv internal/keytable prefixindex policy bundle trace engine calibrate/regress study/certify study/race " + workloads)
+var pure = strings.Fields("vtime vtime/heap yamldoc latency metrics kv internal/keytable prefixindex policy script bundle trace engine calibrate/regress study/certify study/race " + workloads)
 
 // opensFiles are the files of pure packages that may import os.
 var opensFiles = []string{"workload/traces/tracefile.go", "workload/servegen/files.go", "workload/spec/specfile.go"}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"blis/engine"
+	"blis/policy"
 	"blis/setup"
 )
 
@@ -104,7 +105,10 @@ func inputErrorf(format string, args ...any) error {
 func explain(err error) error {
 	var source *sourceError
 	var long *engine.TooLong
+	var fault policy.Fault
 	switch {
+	case errors.As(err, &fault):
+		return setup.Caused(fault)
 	case errors.As(err, &source):
 		return &InputError{Text: source.err.Error()}
 	case errors.As(err, &long):

@@ -1,6 +1,9 @@
 package bundle
 
 import (
+	"errors"
+	"io/fs"
+	"slices"
 	"strings"
 
 	"blis/policy"
@@ -31,6 +34,43 @@ func (b Bundle) Complete() (Bundle, error) {
 		*c = Selection{Type: t.Name, Params: params}
 	}
 	return b, nil
+}
+
+// Read puts the text of files that parameters name into the parameters for it, where
+// these are not given. An error of read is a *policy.Error, which Locate finds.
+func (b *Bundle) Read(read func(path string) ([]byte, error)) error {
+	list := sections()
+	for i := range list {
+		s := &list[i]
+		if s.selection == nil {
+			continue
+		}
+		c := s.selection(b)
+		t, err := c.template(policy.Kind(s.name))
+		if err != nil {
+			continue // Complete says so
+		}
+		for p, path, found := t.Unread(c.Params); found; p, path, found = t.Unread(c.Params) {
+			text, err := read(path)
+			if err == nil && len(text) == 0 {
+				err = &fs.PathError{Op: "read", Path: path, Err: errors.New("is empty")}
+			}
+			if err != nil {
+				return b.Locate(&policy.Error{Field: t.Path(p.Name), Problem: fileProblem(err)})
+			}
+			c.Params = append(slices.Clone(c.Params), policy.Setting{Name: p.Content, Value: string(text)})
+		}
+	}
+	return nil
+}
+
+// fileProblem words the error of a file without the call of the system.
+func fileProblem(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Path + ": " + path.Err.Error()
+	}
+	return err.Error()
 }
 
 // Draws reports whether the policy of a kind draws. It is false for one that cannot

@@ -3,6 +3,7 @@ package bundle
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strconv"
 
 	"blis/policy"
@@ -120,6 +121,7 @@ func (r *reader) params(kind policy.Kind, c *Selection, p *member) *Error {
 	if err != nil {
 		return located(err, p.line)
 	}
+	beside := r.beside(t, members)
 	given := make(map[string]bool, len(members))
 	for i := range members {
 		q := &members[i]
@@ -134,11 +136,30 @@ func (r *reader) params(kind policy.Kind, c *Selection, p *member) *Error {
 		if given[name] {
 			return &Error{Line: q.line, Field: path + "." + q.name, Problem: name + " is given twice, want it once"}
 		}
-		given[name] = true
+		if given[name] = true; t.Parameter(name).Type == policy.Path {
+			s.Value = beside(s.Value)
+		}
 		r.bundle.lines[path+"."+q.name], r.bundle.lines[path+"."+name] = q.line, q.line
 		c.Params = append(c.Params, s)
 	}
 	return nil
+}
+
+// beside returns a function for the paths among parameters: relative ones are relative
+// to the file of the bundle. Beside the text of a file its path is a name and stays.
+func (r *reader) beside(t *policy.Template, members []member) func(path string) string {
+	folder := filepath.Dir(r.bundle.file)
+	for i := range members {
+		if p := t.Parameter(members[i].name); p != nil && p.Type == policy.Text && members[i].value != nil {
+			folder = ""
+		}
+	}
+	return func(path string) string {
+		if path == "" || filepath.IsAbs(path) {
+			return path
+		}
+		return filepath.Join(folder, path)
+	}
 }
 
 // tenants reads the settings of tenants.
@@ -233,7 +254,7 @@ func textOf(p *policy.Parameter, x any) (text string, ok bool) {
 	case bool:
 		return strconv.FormatBool(x), p.Type == policy.Flag
 	case string:
-		return x, p.Type == policy.Choice || p.Type == policy.Triggers || p.Type == policy.Duration || p.Type == policy.Freshness || p.Type == policy.RandomDuration || p.Type == policy.CountOrAuto && x == policy.Auto
+		return x, p.Type == policy.Choice || p.Type == policy.Path || p.Type == policy.Text || p.Type == policy.Triggers || p.Type == policy.Duration || p.Type == policy.Freshness || p.Type == policy.RandomDuration || p.Type == policy.CountOrAuto && x == policy.Auto
 	case json.Number:
 		_, err := strconv.ParseInt(string(x), 10, 64)
 		return string(x), p.IsNumber() || (p.Type == policy.Duration || p.Type == policy.Freshness || p.Type == policy.RandomDuration) && err == nil

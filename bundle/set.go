@@ -155,6 +155,9 @@ func (b *Bundle) setParameter(s *section, name, text string) error {
 	} else {
 		params = append(params, changed)
 	}
+	if p := t.Parameter(name); p.Type == policy.Path { // the text is that of another file
+		params = slices.DeleteFunc(params, func(x policy.Setting) bool { return t.Canonical(x.Name) == p.Content })
+	}
 	c.Params = params
 	all := s.name + ".params" // an error about all parameters together no longer stands in the file
 	b.forget(func(field string) bool {

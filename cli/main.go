@@ -18,6 +18,7 @@ import (
 	"github.com/alecthomas/kong"
 	cmap "github.com/orcaman/concurrent-map"
 
+	_ "blis/script" // its policies are in bundles and lists
 	"blis/setup"
 )
 

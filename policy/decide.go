@@ -103,6 +103,19 @@ type AutoscaleContext struct {
 	LastScale vtime.Time
 }
 
+// Fault is the panic of a policy that cannot decide because of what its user wrote. The
+// run ends with it as an error in the user's input. Its text is one line.
+type Fault interface {
+	error
+	PolicyFault()
+}
+
+// Printer is a policy that has something to say to its author. Printed is called when a
+// run is over.
+type Printer interface {
+	Printed() string // lines, each with its end
+}
+
 // Watched is an Autoscale that asks for more replicas when a signal is beyond a
 // threshold. Watched is called when a run is over.
 type Watched interface {

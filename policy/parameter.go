@@ -26,9 +26,14 @@ const (
 	RandomDuration                      // a Duration, or 40s,cv=0.2: lognormal with that mean and coefficient of variation
 	CountOrAuto                         // a Count, or Auto
 	Triggers                            // what ParseTrigger reads
+	Path                                // the path of a file whose text becomes the parameter Content, see Template.Unread
+	Text                                // any text of at most MostText bytes, not empty
 )
 
-var parameterTypes = [...]string{"number", "true|false", "choice", "weight", "duration", "count", "freshness", "duration", "count|auto", "trigger"}
+// MostText bounds a Text, in bytes.
+const MostText = 64 << 10
+
+var parameterTypes = [...]string{"number", "true|false", "choice", "weight", "duration", "count", "freshness", "duration", "count|auto", "trigger", "path", "text"}
 
 // Freshness of a signal without an interval.
 const (
@@ -55,6 +60,7 @@ type Parameter struct {
 	Choices  []string
 	Refused  map[string]string // values that a user may expect → why they are not allowed
 	Quiet    bool              // Complete lists it only where it was set
+	Content  string            // of a Path: the Text that takes what the file has
 	Help     string
 }
 
@@ -67,6 +73,10 @@ func (p *Parameter) Range() string {
 		return strings.Join(p.Choices, " | ")
 	case p.Type == Triggers:
 		return triggerForms
+	case p.Type == Path:
+		return "the path of a file"
+	case p.Type == Text:
+		return fmt.Sprintf("a text of at most %d KiB", MostText>>10)
 	case p.Type == RandomDuration:
 		return "a duration like 40s, or 40s,cv=0.2 with cv from 0 to 10"
 	case p.Type == Freshness:
@@ -183,10 +193,19 @@ func (v *values) set(t *Template, s Setting) error {
 		return &Error{Field: field, Problem: why}
 	}
 	if !ok {
-		return &Error{Field: field, Problem: fmt.Sprintf("%q is not allowed, want %s", s.Value, v.parameters[i].Range())}
+		return &Error{Field: field, Problem: fmt.Sprintf("%s is not allowed, want %s", clipped(s.Value), v.parameters[i].Range())}
 	}
 	v.list[i], v.given = parsed, append(v.given, i)
 	return nil
+}
+
+// clipped quotes a value for a message.
+func clipped(text string) string {
+	const most = 200
+	if len(text) > most {
+		return strconv.Quote(text[:most]) + "…"
+	}
+	return strconv.Quote(text)
 }
 
 // setOpen takes a setting of a tenant into v.
@@ -248,6 +267,9 @@ func (p *Parameter) parse(text string) (value, bool) {
 			}
 		}
 		return value{}, false
+	}
+	if p.Type == Path || p.Type == Text {
+		return value{text: text}, len(text) <= MostText && (text != "" || p.Default == "")
 	}
 	if p.Type == Triggers {
 		_, err := ParseTrigger(text)

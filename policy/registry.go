@@ -31,7 +31,8 @@ type Template struct {
 	Name       string
 	Help       string // one line
 	Parameters []Parameter
-	Seeded     bool // draws, whatever its parameters are; policies with tie: random need not say so
+	Seeded     bool              // draws, whatever its parameters are; policies with tie: random need not say so
+	DrawsIf    func(Values) bool // reports whether one with these parameters draws beside ties; nil: Seeded says it
 	// Open describes the settings of single tenants, whose names the user makes
 	// up; see TenantsPrefix. nil: there are none.
 	Open *Parameter

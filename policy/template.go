@@ -85,7 +85,25 @@ func (t *Template) Draws(settings []Setting) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return t.Seeded || v.find(tie.Name) >= 0 && v.choice(tie.Name) == "random", nil
+	return t.Seeded || v.find(tie.Name) >= 0 && v.choice(tie.Name) == "random" || t.DrawsIf != nil && t.DrawsIf(Values{v}), nil
+}
+
+// Unread returns the first Path of the settings whose file has not become the Text
+// beside it. ok is false if there is none.
+func (t *Template) Unread(settings []Setting) (path *Parameter, name string, ok bool) {
+	given := func(name string) int {
+		return slices.IndexFunc(settings, func(s Setting) bool { return s.Name == name })
+	}
+	for i := range t.Parameters {
+		p := &t.Parameters[i]
+		if p.Type != Path {
+			continue
+		}
+		if at := given(p.Name); at >= 0 && settings[at].Value != "" && given(p.Content) < 0 {
+			return p, settings[at].Value, true
+		}
+	}
+	return nil, "", false
 }
 
 // effective lists the parameters of a policy with their values.

@@ -185,6 +185,21 @@ type InputError struct{ Text string }
 // Error returns that line.
 func (e *InputError) Error() string { return e.Text }
 
+// causedError is an InputError that is another error too.
+type causedError struct {
+	input *InputError
+	cause error
+}
+
+// Error implements error.
+func (e *causedError) Error() string { return e.input.Text }
+
+// Unwrap returns both.
+func (e *causedError) Unwrap() []error { return []error{e.input, e.cause} }
+
+// Caused returns an *InputError with the text of cause, which errors.As finds in it.
+func Caused(cause error) error { return &causedError{&InputError{cause.Error()}, cause} }
+
 func inputErrorf(format string, args ...any) error {
 	return &InputError{fmt.Sprintf(format, args...)}
 }

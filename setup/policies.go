@@ -1,11 +1,13 @@
 package setup
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"blis/bundle"
+	"blis/input"
 	"blis/metrics"
 	"blis/policy"
 	"blis/vtime"
@@ -16,6 +18,9 @@ import (
 func (p *resolver) resolvePolicies() error {
 	c := &p.Config
 	if err := ApplyEdits(&c.Policies, c.edits()); err != nil {
+		return err
+	}
+	if err := readPrograms(c); err != nil {
 		return err
 	}
 	complete, err := c.Policies.Complete()
@@ -41,6 +46,12 @@ func (p *resolver) resolvePolicies() error {
 		p.describePolicies()
 	}
 	return p.resolveFreshness()
+}
+
+// readPrograms puts the text of files that policies name in the place of these files, so
+// that the bundle alone says what the policies do.
+func readPrograms(c *Config) error {
+	return c.Policies.Read(func(path string) ([]byte, error) { return readFile(c, path, input.Program) })
 }
 
 // leaveOutScaling leaves out of the bundle how to scale where nothing scales.
@@ -140,7 +151,12 @@ func indexedBlocks(c *Config) int32 {
 }
 
 // Locate returns an error in the choice of a policy, with its place in the bundle file.
-func (p *Plan) Locate(err error) error { return &InputError{p.Config.Policies.Locate(err).Error()} }
+func (p *Plan) Locate(err error) error {
+	if fault := policy.Fault(nil); errors.As(err, &fault) {
+		return Caused(fault)
+	}
+	return &InputError{p.Config.Policies.Locate(err).Error()}
+}
 
 // resolveForced reads the requests with their instances.
 func resolveForced(p *Plan) (err error) {

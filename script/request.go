@@ -1,0 +1,196 @@
+package script
+
+import (
+	"go.starlark.net/starlark"
+
+	"blis/policy"
+	"blis/vtime"
+	"blis/workload"
+)
+
+// request is the argument req. What a policy of the kind does not know is an error.
+type request struct {
+	of       *machine
+	identity *workload.Identity
+	full     *policy.Request // nil: it waits on an instance
+	waiting  *policy.Waiting // nil: it does not
+	priority float64
+	scored   bool // it has a priority
+	kind     policy.Kind
+}
+
+// attribute is an attribute of an argument, of type T.
+type attribute struct {
+	help    string
+	signals policy.Signals
+	request func(r *request) starlark.Value // nil: not known here
+	cluster func(c *cluster) starlark.Value
+	scale   func(x *scaleContext) starlark.Value
+}
+
+func number(x float64) starlark.Value { return starlark.Float(x) }
+func count(x int64) starlark.Value    { return starlark.MakeInt64(x) }
+func seconds(t vtime.Time) starlark.Value {
+	if t == vtime.Never {
+		return starlark.None
+	}
+	return number(t.Seconds())
+}
+
+// requestAttributes are those of req. There is no number of the request and no seed:
+// a program that knows them learns its exam by heart.
+var requestAttributes map[string]attribute
+
+func init() { requestAttributes = makeRequestAttributes() }
+
+func makeRequestAttributes() map[string]attribute {
+	tenant := func(help string, signals policy.Signals, f func(st *policy.RouterState, tenant workload.Label, now vtime.Time) starlark.Value) attribute {
+		return attribute{help: help, signals: signals, request: func(r *request) starlark.Value {
+			if r.full == nil {
+				return nil
+			}
+			return f(r.of.now.router, r.full.Tenant, r.of.now.at)
+		}}
+	}
+	of := func(help string, f func(r *request) starlark.Value) attribute {
+		return attribute{help: help, request: f}
+	}
+	full := func(help string, f func(r *request) starlark.Value) attribute {
+		return of(help, func(r *request) starlark.Value {
+			if r.full == nil {
+				return nil
+			}
+			return f(r)
+		})
+	}
+	waiting := func(help string, f func(w *policy.Waiting) starlark.Value) attribute {
+		return of(help, func(r *request) starlark.Value {
+			if r.waiting == nil {
+				return nil
+			}
+			return f(r.waiting)
+		})
+	}
+	return map[string]attribute{
+		"input":      of("tokens of its prompt", func(r *request) starlark.Value { return count(int64(r.identity.Input)) }),
+		"max_output": of("the client's limit of output tokens, None without", (*request).maxOutput),
+		"tenant":     of("name of its tenant, empty without", func(r *request) starlark.Value { return r.of.names.tenant(r.identity.Tenant) }),
+		"slo_class":  of("its SLO class, empty without", func(r *request) starlark.Value { return r.of.names.class(r.identity.Class) }),
+		"session":    of("a number of its session, 0 without", func(r *request) starlark.Value { return starlark.MakeUint64(r.identity.Session) }),
+		"round":      of("how many came before it in its session", func(r *request) starlark.Value { return count(int64(r.identity.Round)) }),
+		"arrival":    of("when it arrived, in seconds", func(r *request) starlark.Value { return seconds(r.identity.Arrival) }),
+		"priority": of("its priority; not in admit and priority", func(r *request) starlark.Value {
+			if !r.scored {
+				return nil
+			}
+			return number(r.priority)
+		}),
+		"deadline": full("by when it must have ended in seconds, None without", func(r *request) starlark.Value { return seconds(r.full.Deadline) }),
+		"hint":     full("the client's priority, 0 without", func(r *request) starlark.Value { return number(r.full.Hint) }),
+		"delays":   full("how often it was delayed", func(r *request) starlark.Value { return count(int64(r.full.Delays)) }),
+		"attempt":  full("how often an instance gave it back", func(r *request) starlark.Value { return count(int64(r.full.Attempt)) }),
+		"now":      full("the present, in seconds of virtual time", func(r *request) starlark.Value { return seconds(r.of.now.at) }),
+		"age": full("seconds since it arrived", func(r *request) starlark.Value {
+			return number(r.of.now.at.Sub(r.identity.Arrival).Seconds())
+		}),
+		"ttft_target": of("TTFT target of its class in seconds, None without", (*request).ttftTarget),
+		"queued":      waiting("when it was queued on the instance, in seconds; in order only", func(w *policy.Waiting) starlark.Value { return seconds(w.Queued) }),
+		"preempted":   waiting("whether it was preempted; in order only", func(w *policy.Waiting) starlark.Value { return starlark.Bool(w.Preempted) }),
+
+		"tenant_active": tenant("active requests of its tenant", policy.Active, func(st *policy.RouterState, t workload.Label, _ vtime.Time) starlark.Value {
+			return count(st.ActiveOf(t))
+		}),
+		"tenant_requests": tenant("requests of its tenant so far", policy.Rates, func(st *policy.RouterState, t workload.Label, _ vtime.Time) starlark.Value {
+			return count(st.RequestsOf(t))
+		}),
+		"tenant_rate": tenant("arrivals of its tenant per second, over the last 10 s", policy.Rates, func(st *policy.RouterState, t workload.Label, at vtime.Time) starlark.Value {
+			return number(st.RateOf(t, at))
+		}),
+		"tenant_burst": tenant("whether that is above three times its tenant's mean", policy.Rates, func(st *policy.RouterState, t workload.Label, at vtime.Time) starlark.Value {
+			return starlark.Bool(st.Burst(t, at))
+		}),
+	}
+}
+
+func (r *request) maxOutput() starlark.Value {
+	limit := int32(workload.Absent)
+	if r.full != nil {
+		limit = r.full.MaxOutput
+	} else if r.waiting != nil {
+		limit = r.waiting.MaxOutput
+	}
+	if limit == workload.Absent {
+		return starlark.None
+	}
+	return count(int64(limit))
+}
+
+func (r *request) ttftTarget() starlark.Value {
+	if f := r.of.env.TTFTTarget; f != nil {
+		if target := f(r.identity.Class); target > 0 {
+			return number(target.Seconds())
+		}
+	}
+	return starlark.None
+}
+
+// Attr implements starlark.HasAttrs.
+func (r *request) Attr(name string) (starlark.Value, error) {
+	a, ok := requestAttributes[name]
+	if !ok {
+		return nil, noAttribute("req", name, r.AttrNames())
+	}
+	if a.signals&^r.of.program.signals != 0 {
+		return nil, typeMistake("req.%s is not declared: the program does not name it", name)
+	}
+	x := a.request(r)
+	if x == nil {
+		return nil, typeMistake("req.%s is not known in a policy of the kind %s", name, r.kind)
+	}
+	return x, nil
+}
+
+// AttrNames implements starlark.HasAttrs.
+func (r *request) AttrNames() (list []string) {
+	for name := range requestAttributes { // any order: users sort
+		list = append(list, name)
+	}
+	return list
+}
+
+func (r *request) String() string        { return "<request>" }
+func (r *request) Type() string          { return "request" }
+func (r *request) Freeze()               {}
+func (r *request) Truth() starlark.Bool  { return true }
+func (r *request) Hash() (uint32, error) { return 0, typeMistake("a request cannot be a key") }
+
+// labelNames are the names behind labels as values.
+type labelNames struct {
+	env              *policy.Env
+	tenants, classes []starlark.Value
+}
+
+func (n *labelNames) tenant(l workload.Label) starlark.Value {
+	if n.env.Labels == nil {
+		return starlark.String("")
+	}
+	return nameOf(&n.tenants, &n.env.Labels.Tenants, l)
+}
+
+func (n *labelNames) class(l workload.Label) starlark.Value {
+	if n.env.Labels == nil {
+		return starlark.String("")
+	}
+	return nameOf(&n.classes, &n.env.Labels.Classes, l)
+}
+
+// nameOf returns the name of a label; new ones may appear during a run.
+func nameOf(known *[]starlark.Value, names *workload.Names, l workload.Label) starlark.Value {
+	if int(l) >= names.Len() {
+		return starlark.String("")
+	}
+	for int(l) >= len(*known) {
+		*known = append(*known, starlark.String(names.Name(workload.Label(len(*known)))))
+	}
+	return (*known)[l]
+}

@@ -1,0 +1,170 @@
+package script
+
+import (
+	"go.starlark.net/starlark"
+
+	"blis/policy"
+)
+
+// scheduler is a program's order and victim, for one instance. The key of a request is
+// a function of what is constant while it waits, so it does not matter when it is computed.
+type scheduler struct {
+	decider
+	keys    [keptKeys]queuedKey
+	victim  *starlark.Function
+	running runningRequests
+	drawn   policy.Request // what draws are about
+}
+
+// keptKeys is the number of keys that are remembered.
+const keptKeys = 1 << 10
+
+// queuedKey is the key of a request.
+type queuedKey struct {
+	waiting policy.Waiting
+	key     float64
+	known   bool
+}
+
+func newScheduler(p *program, env policy.Env, maxSteps uint64) (policy.Scheduler, error) {
+	m, err := newMachine(p, env, maxSteps)
+	if err != nil {
+		return nil, err
+	}
+	m.draws.kind = orderDraws
+	m.state.banned = "state is not known to a scheduler: the place of a request must not change while it waits"
+	s := &scheduler{decider: decider{machine: m, req: request{of: m, kind: policy.SchedulerKind}, given: 1}}
+	if s.function, err = m.function("order", 1, 1); err != nil {
+		return nil, err
+	}
+	if s.victim, err = m.function("victim", 1, 1); err != nil {
+		return nil, err
+	}
+	if s.function == nil && s.victim == nil {
+		return nil, m.missing("order")
+	}
+	s.running.of = m
+	return s, nil
+}
+
+// Reorders implements policy.Scheduler.
+func (s *scheduler) Reorders() bool { return s.function != nil }
+
+// Less implements policy.Scheduler.
+func (s *scheduler) Less(a, b *policy.Waiting, _ *policy.SchedulerContext) bool {
+	if s.function == nil {
+		return fcfsLess(a, b)
+	}
+	x, y := s.key(a), s.key(b)
+	switch {
+	case x != y:
+		return x < y
+	case a.Arrival != b.Arrival:
+		return a.Arrival < b.Arrival
+	}
+	return a.ID < b.ID
+}
+
+// fcfsLess is the order of a queue that keeps its order.
+func fcfsLess(a, b *policy.Waiting) bool {
+	switch {
+	case a.Preempted != b.Preempted:
+		return a.Preempted
+	case a.Queued != b.Queued:
+		return a.Queued < b.Queued
+	}
+	return a.ID < b.ID
+}
+
+// key returns the key of a request, from memory if it is there.
+func (s *scheduler) key(w *policy.Waiting) float64 {
+	k := &s.keys[uint64(w.ID)%keptKeys]
+	if k.known && k.waiting == *w {
+		return k.key
+	}
+	s.begin()
+	s.drawn.Identity = w.Identity
+	s.draws.about(&s.drawn)
+	s.req.identity, s.req.waiting, s.req.priority, s.req.scored = &w.Identity, w, w.Priority, true
+	s.args[0] = &s.req
+	*k = queuedKey{*w, s.number(s.call(s.function, s.args[:1])), true}
+	return k.key
+}
+
+// Chunk implements policy.Scheduler: whole prompts, as far as the budget goes.
+func (*scheduler) Chunk(_ *policy.Running, remaining, _ int32, _ *policy.SchedulerContext) int32 {
+	return remaining
+}
+
+// Victim implements policy.Scheduler: without a function of the program the last of
+// the running list.
+func (s *scheduler) Victim(running []policy.Running, ctx *policy.SchedulerContext) int {
+	if s.victim == nil {
+		return len(running) - 1
+	}
+	s.begin()
+	s.now = now{at: ctx.Now}
+	s.draws.about(nil)
+	s.running.list, s.running.blocks = running, share(ctx.TotalBlocks-ctx.FreeBlocks, ctx.TotalBlocks)
+	s.args[0] = &s.running
+	answer := s.call(s.victim, s.args[:1])
+	if whole, ok := answer.(starlark.Int); ok {
+		if k, small := whole.Int64(); small && k >= 0 && k < int64(len(running)) {
+			return int(k)
+		}
+	}
+	s.answer(TypeError, s.victim, "returns %s: want the index of a running request, 0 to %d", clip(answer.String(), mostName), len(running)-1)
+	return 0
+}
+
+// runningRequests is the argument of victim: columns with an entry for each request of
+// the running list, in its order.
+type runningRequests struct {
+	of     *machine
+	list   []policy.Running
+	blocks float64 // share of KV blocks in use
+}
+
+// runningColumns are the columns of it.
+var runningColumns = map[string]func(x *runningRequests, r *policy.Running) float64{
+	"priority":  func(_ *runningRequests, r *policy.Running) float64 { return r.Priority },
+	"age":       func(x *runningRequests, r *policy.Running) float64 { return x.of.now.at.Sub(r.Arrival).Seconds() },
+	"input":     func(_ *runningRequests, r *policy.Running) float64 { return float64(r.Input) },
+	"computed":  func(_ *runningRequests, r *policy.Running) float64 { return float64(r.Computed) },
+	"generated": func(_ *runningRequests, r *policy.Running) float64 { return float64(r.Generated) },
+}
+
+// Attr implements starlark.HasAttrs.
+func (x *runningRequests) Attr(name string) (starlark.Value, error) {
+	f := runningColumns[name]
+	if f == nil {
+		return nil, noAttribute("running", name, x.AttrNames())
+	}
+	v := x.of.newVec(len(x.list))
+	for k := range x.list {
+		v.data[k] = f(x, &x.list[k])
+	}
+	return v, nil
+}
+
+// AttrNames implements starlark.HasAttrs.
+func (x *runningRequests) AttrNames() (list []string) {
+	for name := range runningColumns { // any order: users sort
+		list = append(list, name)
+	}
+	return list
+}
+
+func (x *runningRequests) String() string       { return "<running>" }
+func (x *runningRequests) Type() string         { return "running" }
+func (x *runningRequests) Freeze()              {}
+func (x *runningRequests) Truth() starlark.Bool { return true }
+func (x *runningRequests) Hash() (uint32, error) {
+	return 0, typeMistake("running cannot be a key")
+}
+
+// Len makes len(running) the number of requests.
+func (x *runningRequests) Len() int { return len(x.list) }
+
+// Index implements starlark.Indexable: there are no single requests.
+func (x *runningRequests) Index(k int) starlark.Value { return starlark.MakeInt(k) }
