@@ -56,6 +56,9 @@ func TestSeedsChangeWhatChanceSays(t *testing.T) {
 		for _, set := range cases {
 			cfg := trace()
 			err := cfg.Policies.Set("routing.type", template.Name)
+			if isProgram(&template) && err == nil {
+				err = cfg.Policies.Set("routing.params.source", "def route(req, i): return -i.queue")
+			}
 			if name, value, given := strings.Cut(set, "="); err == nil && given {
 				err = cfg.Policies.Set("routing.params."+name, value)
 			}

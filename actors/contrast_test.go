@@ -114,7 +114,7 @@ func templatesToContrast() []string {
 	last := policy.Kind("")
 	for _, template := range policy.Templates() {
 		kind := string(template.Kind) + "/"
-		if template.Kind == last {
+		if template.Kind == last && !isProgram(&template) {
 			names = append(names, kind+template.Name)
 		}
 		last = template.Kind

@@ -206,6 +206,8 @@ func given(list []node, name, otherwise string) string {
 // agree makes values that each are in range allowed together.
 func (f *bundleFile) agree(t *policy.Template, list []node) []node {
 	switch t.Name {
+	case "starlark":
+		return put(put(list, "max_steps", pick(f.dice, "1e9", "1e15")), "source", strconv.Quote(pick(f.dice, programs[t.Kind]...)))
 	case "weighted": // one above 0 at least
 		return put(list, pick(f.dice, "queue-depth", "prefix-affinity", "session-affinity", "cache-hit-rate"), pick(f.dice, "1", "0.5", "3"))
 	case "tenant-quota": // an autoscaler that is asked every millisecond is asked through all delays
@@ -235,6 +237,10 @@ func (f *bundleFile) value(p *policy.Parameter) string {
 		return pick(f.dice, "true", "false")
 	case policy.Choice:
 		return pick(f.dice, p.Choices...)
+	case policy.Path:
+		return pick(f.dice, "mine.star", "a/b.star")
+	case policy.Text:
+		return "text"
 	case policy.Duration:
 		return f.duration(int64(p.Min), int64(min(p.Max, 1<<62)))
 	}

@@ -64,6 +64,16 @@ func (b *Bundle) Read(read func(path string) ([]byte, error)) error {
 	return nil
 }
 
+// Files lists the files that Read reads.
+func (b *Bundle) Files() (list []string) {
+	copied := *b
+	copied.Read(func(path string) ([]byte, error) { // which cannot fail
+		list = append(list, path)
+		return []byte(path), nil
+	})
+	return list
+}
+
 // fileProblem words the error of a file without the call of the system.
 func fileProblem(err error) string {
 	var path *fs.PathError

@@ -11,9 +11,9 @@ import (
 
 // Limits of a file. Within them the worst input costs a fraction of a second.
 const (
-	maxText  = 512 << 10 // bytes: a program may be in it
-	maxDepth = 32        // mappings and lists inside each other
-	maxName  = 128       // bytes of a name before a colon
+	maxText  = 64 << 10 // bytes
+	maxDepth = 32       // mappings and lists inside each other
+	maxName  = 128      // bytes of a name before a colon
 
 	// maxJSON is maxText for the output of MarshalJSON, which is longer by quotes
 	// and escapes.

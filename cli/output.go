@@ -148,6 +148,9 @@ func (s *settings) read() []named {
 		{"--failures", s.Failures}, {"--deployments", s.Deployments.File()},
 	}
 	c := s.Config.Config
+	for _, path := range c.Policies.Files() {
+		list = append(list, named{"a policy", path})
+	}
 	setup.ReplacePoolFiles(&c, func(setting, path string) (string, error) { // which cannot fail
 		list = append(list, named{setting + " of a pool", path})
 		return path, nil

@@ -82,6 +82,7 @@ func TestOutputsAreFilesOfTheirOwn(t *testing.T) {
 		{"--policy-config", "routing: {type: weighted}\n", "run --policy-config FILE --record FILE"},
 		{"--trace", rows, "compare round-robin least-loaded --trace FILE --results-path FILE"},
 		{"a bundle", "routing: {type: weighted}\n", "compare FILE round-robin --results-path FILE"},
+		{"a policy", "def route(req, i): return 0\n", "run --set routing.type=starlark --set routing.params.file=FILE --results-path FILE"},
 		{"--deployments", "deployments: [{id: a, model: Llama-3.1-8B-Instruct, replicas: 1}]\n", "run --deployments FILE --results-path FILE"},
 		{"--deployments", "deployments: [{id: a, model: Llama-3.1-8B-Instruct, replicas: 1}]\n", "compare round-robin least-loaded --deployments FILE --results-path FILE"},
 		{"--failures", "failures: []\n", "run --failures FILE --results-path FILE"},

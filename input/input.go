@@ -10,7 +10,7 @@ import (
 
 // Limits of files, in bytes: many times what the largest sensible one has.
 const (
-	Bundle   = 512 << 10 // policies; the limit of package bundle
+	Bundle   = 64 << 10  // policies; the limit of package policy
 	Program  = 64 << 10  // of a policy; the limit of package policy
 	Settings = 1 << 20   // YAML of settings, GPUs or coefficients
 	Model    = 16 << 20  // a model's config.json

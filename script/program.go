@@ -197,6 +197,8 @@ func (r *reading) walk(n syntax.Node, of *part) {
 			} else {
 				r.fail(n.Name.NamePos, fmt.Sprintf("nothing has %q%s", clip(name, mostName), suggest.Hint(name, attributeNames())))
 			}
+			r.walk(n.X, of) // the name of an attribute is no use of a function
+			return false
 		}
 		return true
 	})
@@ -255,7 +257,9 @@ var signatures = map[string]string{
 func (m *machine) missing(name string) error {
 	var names []string
 	for other := range m.globals { // any order: Hint takes the nearest
-		names = append(names, other)
+		if len(other) <= mostName {
+			names = append(names, other)
+		}
 	}
 	slices.Sort(names)
 	return &Error{File: m.program.name, Kind: SyntaxError, Message: fmt.Sprintf("want a function %s(…)%s: %s", name, suggest.Hint(name, names), signatures[name])}

@@ -47,6 +47,9 @@ func newScheduler(p *program, env policy.Env, maxSteps uint64) (policy.Scheduler
 	return s, nil
 }
 
+// Observes implements policy.Scheduler: it is not given any instance.
+func (*scheduler) Observes() policy.Signals { return policy.NoSignals }
+
 // Reorders implements policy.Scheduler.
 func (s *scheduler) Reorders() bool { return s.function != nil }
 

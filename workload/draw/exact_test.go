@@ -21,6 +21,11 @@ func TestExactFunctionsAgreeWithPackageMath(t *testing.T) {
 		x = r.Float64()*1400 - 700
 		near("exp", x, Exp(x), math.Exp(x), 1e-15)
 		x = 1 + 40*r.Float64()
+		x, y := math.Exp(20*r.Float64()-10), 40*r.Float64()-20
+		near("pow", x, Pow(x, y), math.Pow(x, y), 2e-14)
+		x, y = 200*r.Float64()-100, math.Floor(100*r.Float64()-50)
+		near("pow", x, Pow(x, y), math.Pow(x, y), 2e-14)
+		x = 1 + 40*r.Float64()
 		want, _ := math.Lgamma(x)
 		if math.Abs(LogGamma(x)-want) > 5e-14*(1+math.Abs(want)) {
 			t.Fatalf("LogGamma(%v) = %v, package math has %v", x, LogGamma(x), want)
@@ -39,6 +44,15 @@ func TestExactFunctionsAgreeWithPackageMath(t *testing.T) {
 	}
 	if Log(1) != 0 || Exp(0) != 1 || Exp(-800) != 0 || Exp(-1e300) != 0 || !math.IsInf(Exp(800), 1) {
 		t.Error("log 1, exp 0 or the ends of exp are wrong")
+	}
+	special := []float64{0, math.Copysign(0, -1), 1, -1, 2, -2, 0.5, -0.5, 3, 1e308, -1e308, 1e-320, 1024, -1075, 1 << 53, math.Inf(1), math.Inf(-1), math.NaN()}
+	for _, x := range special {
+		for _, y := range special {
+			got, want := Pow(x, y), math.Pow(x, y)
+			if got != want && !(got != got && want != want) && !(math.Abs(got-want) <= 1e-13*math.Abs(want)) {
+				t.Errorf("Pow(%v, %v) = %v, package math has %v", x, y, got, want)
+			}
+		}
 	}
 	if expm1Ratio(0) != 1 || log1pRatio(0) != 1 || math.Abs(expm1Ratio(-1e5)/1e-5-1) > 1e-15 {
 		t.Error("the ratios at 0, or far below it, are wrong")
@@ -78,5 +92,18 @@ func TestWeibullShapeSolvesTheCV(t *testing.T) {
 	}
 	if z := weibullInverseShape(1); math.Abs(z-1) > 1e-12 {
 		t.Errorf("cv 1 is the exponential distribution, shape 1; got %v", 1/z)
+	}
+}
+
+// TestPowHasTheseBits: on every machine.
+func TestPowHasTheseBits(t *testing.T) {
+	hash := uint64(0)
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 10000 {
+		x, y := Exp(float64(20*r.Float64())-10), float64(40*r.Float64())-20
+		hash = hash*0x9e3779b97f4a7c15 + math.Float64bits(Pow(x, y))
+	}
+	if want := uint64(0xecf8986e6ca57f70); hash != want {
+		t.Errorf("hash %#x, want %#x", hash, want)
 	}
 }
