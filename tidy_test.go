@@ -73,16 +73,17 @@ var layers = map[string]string{
 	"calibrate/regress":  "",
 	"study/certify":      "",
 	"study/sweepfile":    "input yamldoc study study/pointlog actors setup bundle",
+	"study/evaluator":    "suggest study/confine study/evaluate setup policy",
 	"study/evaluate":     "yamldoc suggest study actors setup latency bundle policy metrics trace " + workloads,
 
 	"cluster": "setup study/confine study/pointlog",
 
 	"bench": "input study actors setup engine kv latency bundle policy lookahead metrics trace " + workloads,
 
-	"report":           "llmd report/plaintext suggest calibrate study study/certify study/pointlog actors setup engine latency bundle policy lookahead metrics trace " + workloads,
+	"report":           "llmd report/plaintext suggest calibrate study study/certify study/evaluate study/pointlog actors setup engine latency bundle policy lookahead metrics trace " + workloads,
 	"report/plaintext": "",
 
-	"cli": "script bench llmd report report/plaintext calibrate calibrate/measured input yamldoc suggest study study/certify study/evaluate study/pointlog study/sweepfile actors setup latency bundle policy lookahead metrics trace " + workloads,
+	"cli": "script bench llmd report report/plaintext calibrate calibrate/measured input yamldoc suggest study study/certify study/evaluate study/pointlog study/sweepfile actors setup latency bundle policy lookahead metrics trace study/confine study/evaluator " + workloads,
 }
 
 // workloads are the packages about what arrives.

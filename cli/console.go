@@ -20,6 +20,7 @@ import (
 
 // console is where a command reads its environment and writes.
 type console struct {
+	in          io.Reader // standard input
 	out, err    io.Writer
 	outTerminal bool // out is a terminal: colour
 	errTerminal bool // err is one: progress
@@ -33,7 +34,7 @@ type console struct {
 
 func processConsole() *console {
 	return &console{
-		out: os.Stdout, err: os.Stderr,
+		in: os.Stdin, out: os.Stdout, err: os.Stderr,
 		outTerminal: terminal(os.Stdout), errTerminal: terminal(os.Stderr), width: widthOf(os.Stdout), tempo: usualTempo,
 		lookup: os.LookupEnv, environ: os.Environ,
 	}

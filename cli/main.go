@@ -31,6 +31,7 @@ type commands struct {
 	Sweep    sweepCmd        `cmd:"" help:"Run one configuration with many values of some settings; resumable, on many machines."`
 	Size     sizeCmd         `cmd:"" help:"Find the smallest cluster that keeps SLOs under given traffic: GPU, TP, token budget and instances."`
 	Workload workloadCmd     `cmd:"" help:"Look at what arrives, without a run; write it as a trace."`
+	Evaluate evaluateCmd     `cmd:"" help:"Score policies against a baseline, for programs that search for better ones."`
 	Trace    traceCmd        `cmd:"" help:"Summarize a decision trace that a run has written."`
 	Export   policyExportCmd `cmd:"" help:"Write policies for llm-d: one, or the best of a comparison."`
 	Ranking  rankingCmd      `cmd:"" help:"Compare the order of policies as simulated with their order as measured."`
@@ -44,7 +45,8 @@ type commands struct {
 	Completion completionCmd `cmd:"" help:"Print a script that completes blis commands in a shell."`
 	Version    versionCmd    `cmd:"" help:"Say which commit this is and of which day its data are."`
 
-	Complete completeCmd `cmd:"" name:"__complete" hidden:"" help:"Print how the last word may go on; for the scripts of completion."`
+	Child    evaluateChildCmd `cmd:"" name:"__evaluate" hidden:"" help:"Evaluate one candidate; the work of a process that blis evaluate starts."`
+	Complete completeCmd      `cmd:"" name:"__complete" hidden:"" help:"Print how the last word may go on; for the scripts of completion."`
 }
 
 // runOnly is the part of the grammar that the main job needs.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -25,7 +26,7 @@ func blisUntil(t *testing.T, ctx context.Context, env map[string]string, args ..
 	t.Helper()
 	var out, errors bytes.Buffer
 	c := &console{
-		out: &out, err: &errors, tempo: usualTempo,
+		in: strings.NewReader(""), out: &out, err: &errors, tempo: usualTempo,
 		lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
 		environ: func() []string {
 			var list []string

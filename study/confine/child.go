@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -136,7 +137,7 @@ func (c *Child) end(limits Limits) End {
 		return End{Answer: c.answer.buffer.Bytes()}
 	case c.answer.over:
 		return End{Cause: Crashed, Text: fmt.Sprintf("answered with more than %d bytes", c.answer.most)}
-	case strings.Contains(said, "out of memory") || strings.Contains(said, "cannot allocate memory") || strings.Contains(said, "failed to create new OS thread"):
+	case limits.Memory > 0 && ranOut(said):
 		return End{Cause: OutOfMemory, Text: outOfMemory(limits)}
 	case outOfTime(c.command.ProcessState) || strings.Contains(said, "SIGXCPU"):
 		return End{Cause: OutOfTime, Text: fmt.Sprintf("took more than %v of the processor", limits.CPU())}
@@ -146,6 +147,15 @@ func (c *Child) end(limits Limits) End {
 		text += ": " + first
 	}
 	return End{Cause: Crashed, Text: text}
+}
+
+// ranOut reports whether the last words of a program in Go are of one that got no memory. Most often it
+// says so; where the runtime itself needed the memory it ends by a bad address or for want of a thread. A bad
+// address in the program would be a panic.
+func ranOut(said string) bool {
+	return strings.HasPrefix(said, "SIGSEGV") || slices.ContainsFunc(
+		[]string{"out of memory", "cannot allocate memory", "failed to create new OS thread", "unexpected signal during runtime execution"},
+		func(words string) bool { return strings.Contains(said, words) })
 }
 
 func outOfMemory(limits Limits) string {

@@ -21,6 +21,7 @@ const (
 	StepsFault     FaultKind = "steps"     // a program took too many steps
 	ExceptionFault FaultKind = "exception" // a program, or the run with it, failed
 	EventsFault    FaultKind = "events"    // a run had too many requests and steps of instances
+	InputFault     FaultKind = "input"     // it is no candidate: a caller read something else where one should be
 	WallFault      FaultKind = "wall"      // too much time
 	MemoryFault    FaultKind = "memory"    // too much memory
 	CrashFault     FaultKind = "crash"     // the process ended
@@ -28,7 +29,7 @@ const (
 
 // FaultKinds lists them all.
 func FaultKinds() []FaultKind {
-	return []FaultKind{SyntaxFault, PolicyFault, StepsFault, ExceptionFault, EventsFault, WallFault, MemoryFault, CrashFault}
+	return []FaultKind{SyntaxFault, PolicyFault, StepsFault, ExceptionFault, EventsFault, InputFault, WallFault, MemoryFault, CrashFault}
 }
 
 // Fault is why a candidate has no score.
