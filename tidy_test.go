@@ -73,7 +73,7 @@ var layers = map[string]string{
 	"calibrate/regress":  "",
 	"study/certify":      "",
 	"study/sweepfile":    "input yamldoc study study/pointlog actors setup bundle",
-	"study/evaluator":    "suggest study/confine study/evaluate setup policy",
+	"study/evaluator":    "yamldoc suggest bundle study/confine study/evaluate setup policy",
 	"study/evaluate":     "yamldoc suggest study actors setup latency bundle policy metrics trace " + workloads,
 
 	"cluster": "setup study/confine study/pointlog",

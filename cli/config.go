@@ -104,7 +104,7 @@ func (l *settingSources) load(ctx *kong.Context) error {
 	l.loaded = true
 	path := ""
 	for _, flag := range ctx.Flags() {
-		if flag.Name != "config" {
+		if flag.Name != "config" || flag.Tag.Type != "path" { // others read their --config themselves
 			continue
 		}
 		path, _ = l.lookup(variable(flag.Name))

@@ -88,18 +88,24 @@ func (r *evaluateCmd) Run(ctx context.Context, c *console) error {
 	return r.serve(ctx, c)
 }
 
-// evaluator makes what evaluates; children is how many candidates at a time, workers how many runs of
-// one.
+// evaluator makes what evaluates in the suite of the flags; children is how many candidates at a time, workers how many
+// runs of one.
 func (r *evaluateCmd) evaluator(ctx context.Context, c *console, children, workers int) (*evaluator.Evaluator, error) {
-	cfg := evaluator.Config{Children: children}
+	suite, err := suiteFile(r.Suite)
+	if err != nil {
+		return nil, err
+	}
+	return r.limitFlags.evaluator(ctx, c, suite, &r.suiteFlags, children, workers)
+}
+
+// evaluator makes what evaluates in a suite.
+func (l *limitFlags) evaluator(ctx context.Context, c *console, suite evaluator.SuiteFile, s *suiteFlags, children, workers int) (*evaluator.Evaluator, error) {
+	cfg := evaluator.Config{Suite: suite, Children: children}
 	var err error
-	if cfg.Options, cfg.Limits, err = r.limits(&r.suiteFlags); err != nil {
+	if cfg.Options, cfg.Limits, err = l.limits(s); err != nil {
 		return nil, err
 	}
 	cfg.Options.Workers = workers
-	if cfg.Suite, err = suiteFile(r.Suite); err != nil {
-		return nil, err
-	}
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err

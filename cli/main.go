@@ -24,23 +24,25 @@ import (
 
 // commands is the grammar of the command line.
 type commands struct {
-	Run      runCmd          `cmd:"" help:"Simulate a cluster and print the result."`
-	Verify   verifyCmd       `cmd:"" help:"Run a configuration on many executors and compare digests."`
-	Compare  compareCmd      `cmd:"" help:"Run several policy bundles under the same traffic and say which is better in what."`
-	Capacity capacityCmd     `cmd:"" help:"Find the highest load, or the smallest cluster, that keeps SLOs, with an error probability."`
-	Sweep    sweepCmd        `cmd:"" help:"Run one configuration with many values of some settings; resumable, on many machines."`
-	Size     sizeCmd         `cmd:"" help:"Find the smallest cluster that keeps SLOs under given traffic: GPU, TP, token budget and instances."`
-	Workload workloadCmd     `cmd:"" help:"Look at what arrives, without a run; write it as a trace."`
-	Evaluate evaluateCmd     `cmd:"" help:"Score policies against a baseline, for programs that search for better ones."`
-	Trace    traceCmd        `cmd:"" help:"Summarize a decision trace that a run has written."`
-	Export   policyExportCmd `cmd:"" help:"Write policies for llm-d: one, or the best of a comparison."`
-	Ranking  rankingCmd      `cmd:"" help:"Compare the order of policies as simulated with their order as measured."`
-	Policies policiesCmd     `cmd:"" help:"List the policies with their parameters."`
-	Models   modelsCmd       `cmd:"" help:"List the built-in models, or show what one costs and where it fits."`
-	Hardware hardwareCmd     `cmd:"" help:"List the built-in GPUs."`
-	Train    trainCmd        `cmd:"" help:"Fit the physics latency model to measured servers."`
-	Validate validateCmd     `cmd:"" help:"Compare latency models with measured servers."`
-	Bench    benchCmd        `cmd:"" help:"Measure how fast runs are on this machine."`
+	Run                runCmd                `cmd:"" help:"Simulate a cluster and print the result."`
+	Verify             verifyCmd             `cmd:"" help:"Run a configuration on many executors and compare digests."`
+	Compare            compareCmd            `cmd:"" help:"Run several policy bundles under the same traffic and say which is better in what."`
+	Capacity           capacityCmd           `cmd:"" help:"Find the highest load, or the smallest cluster, that keeps SLOs, with an error probability."`
+	Sweep              sweepCmd              `cmd:"" help:"Run one configuration with many values of some settings; resumable, on many machines."`
+	Size               sizeCmd               `cmd:"" help:"Find the smallest cluster that keeps SLOs under given traffic: GPU, TP, token budget and instances."`
+	Workload           workloadCmd           `cmd:"" help:"Look at what arrives, without a run; write it as a trace."`
+	Evaluate           evaluateCmd           `cmd:"" help:"Score policies against a baseline, for programs that search for better ones."`
+	GEPAEvaluate       gepaEvaluateCmd       `cmd:"" name:"gepa-evaluate" help:"Score policies under one workload, as blis evaluate does."`
+	OpenEvolveEvaluate openevolveEvaluateCmd `cmd:"" name:"openevolve-evaluate" help:"Score policies given as numbers by dotted names, as blis evaluate does."`
+	Trace              traceCmd              `cmd:"" help:"Summarize a decision trace that a run has written."`
+	Export             policyExportCmd       `cmd:"" help:"Write policies for llm-d: one, or the best of a comparison."`
+	Ranking            rankingCmd            `cmd:"" help:"Compare the order of policies as simulated with their order as measured."`
+	Policies           policiesCmd           `cmd:"" help:"List the policies with their parameters."`
+	Models             modelsCmd             `cmd:"" help:"List the built-in models, or show what one costs and where it fits."`
+	Hardware           hardwareCmd           `cmd:"" help:"List the built-in GPUs."`
+	Train              trainCmd              `cmd:"" help:"Fit the physics latency model to measured servers."`
+	Validate           validateCmd           `cmd:"" help:"Compare latency models with measured servers."`
+	Bench              benchCmd              `cmd:"" help:"Measure how fast runs are on this machine."`
 
 	Completion completionCmd `cmd:"" help:"Print a script that completes blis commands in a shell."`
 	Version    versionCmd    `cmd:"" help:"Say which commit this is and of which day its data are."`
