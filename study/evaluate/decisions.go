@@ -153,7 +153,7 @@ func (d *decisions) lines() (lines []string) {
 func (d *decision) text() string {
 	text := fmt.Sprintf("- request %d at %.2f s (%d prompt tokens", d.request, d.at.Sub(0).Seconds(), d.input)
 	if d.class != "" {
-		text += ", class " + clip(d.class)
+		text += ", class " + clip(d.class, maxName)
 	}
 	text += fmt.Sprintf("): sent to instance %d (%s), instance %d had %s", d.chosen.Instance, seen(&d.chosen), d.best.Instance, seen(&d.best))
 	if d.ttft != nil {

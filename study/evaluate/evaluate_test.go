@@ -135,7 +135,8 @@ func TestFailures(t *testing.T) {
 	}
 	// A value that is not finite in a good answer is null, with its reason, and scores the least.
 	a := evaluate(t, s, r, yaml("admission: {type: reject-all}"), Options{})
-	if !a.OK || a.Metrics["p99_ttft_ms"] != nil || a.Unmeasured["p99_ttft_ms"] != "scenario bursts: infinite: 1000 of 1000 requests did not complete" || a.Score <= 0 || a.Objectives["p99_ttft"] != 1e-6 {
+	if !a.OK || a.Metrics["p99_ttft_ms"] != nil || a.Unmeasured["p99_ttft_ms"] != "scenario bursts: infinite: 1000 of 1000 requests did not complete" || a.Score <= 0 || a.Objectives["p99_ttft"] != 1e-6 ||
+		a.Metrics["goodput_rps"] != nil || a.Unmeasured["goodput_rps"] == "" {
 		t.Errorf("reject-all: %s", text(t, a))
 	}
 }
@@ -236,6 +237,9 @@ func TestOptions(t *testing.T) {
 		if !errors.As(err, &input) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.o, err, c.want)
 		}
+	}
+	if n := len(reference(t, s, Options{}).Scenarios); n != 2 || len(all.Scenarios) != 3 {
+		t.Errorf("%d scenarios without held-out ones, %d with", n, len(all.Scenarios))
 	}
 	smoke := reference(t, s, Options{Stage: Smoke})
 	if _, err := s.Evaluate(context.Background(), smoke, yaml(""), Options{}); err == nil || !strings.Contains(err.Error(), "the reference has no scenario b") {

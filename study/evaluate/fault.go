@@ -49,7 +49,7 @@ func RepeatableKind(k FaultKind) bool { return k != WallFault && k != MemoryFaul
 
 // faultOf is the fault in an error about a candidate.
 func faultOf(err error) *Fault {
-	f := &Fault{Kind: PolicyFault, Message: yamldoc.OneLine(err.Error()), Repeatable: true}
+	f := &Fault{Kind: PolicyFault, Message: clip(yamldoc.OneLine(err.Error()), maxMessage), Repeatable: true}
 	var inBundle *bundle.Error
 	var events *actors.TooManyEvents
 	var input *actors.InputError
@@ -70,6 +70,10 @@ func faultOf(err error) *Fault {
 	}
 	return f
 }
+
+// maxMessage is the longest message of a fault that this package makes, in bytes: names that a
+// candidate makes up may be long.
+const maxMessage = 1200
 
 // placeInText finds the line in an error about the candidate.
 var placeInText = regexp.MustCompile(`policy\.(?:yaml|star):([0-9]+):`)

@@ -46,13 +46,16 @@ func fit(lines []string) string {
 	return b.String()
 }
 
-// clip shortens a name that a user made up.
-func clip(name string) string {
-	if len(name) > 40 {
-		return strings.ToValidUTF8(name[:40], "") + "…"
+// clip shortens a text that a user made up.
+func clip(text string, most int) string {
+	if len(text) <= most {
+		return text
 	}
-	return name
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
+
+// maxName is how much of a name feedback has, in bytes.
+const maxName = 40
 
 // compared lists the measures of a scenario, those that fell behind the most first.
 func (c *Scenario) compared(f, baseline *Figures) (lines []string) {
@@ -114,7 +117,7 @@ func worstClass(f, baseline *Figures) []string {
 	k := &f.Classes[worst]
 	b := base(k.Class)
 	latency, share := Weighted{Measure: metrics.Measure{Kind: metrics.Latency}}, Weighted{}
-	text := fmt.Sprintf("Worst class: %s, p99 TTFT %s (baseline %s), p99 E2E %s (%s)", clip(k.Class), latency.text(float64(k.TTFT)), latency.text(float64(b.TTFT)), latency.text(float64(k.E2E)), latency.text(float64(b.E2E)))
+	text := fmt.Sprintf("Worst class: %s, p99 TTFT %s (baseline %s), p99 E2E %s (%s)", clip(k.Class, maxName), latency.text(float64(k.TTFT)), latency.text(float64(b.TTFT)), latency.text(float64(k.E2E)), latency.text(float64(b.E2E)))
 	if !math.IsNaN(float64(k.Attainment)) {
 		text += fmt.Sprintf(", SLO attainment %s (%s)", share.text(float64(k.Attainment)), share.text(float64(b.Attainment)))
 	}
@@ -154,7 +157,7 @@ func saturation(r *actors.Result) string {
 	}
 	share("prompt tokens found in prefix caches", r.Report.Overall.CacheHitRate)
 	if b, i := r.Report.Busiest, r.Report.Idlest; b != nil && i != nil {
-		parts = append(parts, fmt.Sprintf("busiest %s %.0f %%, idlest %s %.0f %%", clip(b.Name), 100*b.Utilisation, clip(i.Name), 100*i.Utilisation))
+		parts = append(parts, fmt.Sprintf("busiest %s %.0f %%, idlest %s %.0f %%", clip(b.Name, maxName), 100*b.Utilisation, clip(i.Name, maxName), 100*i.Utilisation))
 	}
 	if use != nil && use.Limit != "none" {
 		parts = append(parts, "requests wait most because of "+use.Limit)
@@ -214,9 +217,6 @@ func failureFeedback(f *Fault) string {
 			where += fmt.Sprintf(", column %d", f.Column)
 		}
 	}
-	message := f.Message
-	if len(message) > 1200 {
-		message = strings.ToValidUTF8(message[:1200], "") + "…"
-	}
+	message := clip(f.Message, maxMessage)
 	return fit([]string{fmt.Sprintf("Score 0: the candidate failed (%s)%s.", f.Kind, where), message, remedies[f.Kind]})
 }

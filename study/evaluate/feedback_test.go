@@ -30,3 +30,23 @@ func TestFeedback(t *testing.T) {
 		t.Errorf("%d bytes: %s", len(long.Feedback), long.Feedback)
 	}
 }
+
+func TestWorstDecisionsAreKept(t *testing.T) {
+	var list []decision
+	for i, regret := range []float64{1, 5, 3, 5, 0.5, 4} {
+		list = keepWorst(list, decision{request: int64(i), regret: regret})
+	}
+	if len(list) != 3 || list[0].request != 1 || list[1].request != 3 || list[2].request != 5 {
+		t.Errorf("%+v, want requests 1, 3 and 5", list)
+	}
+}
+
+func TestWorstClassIsTheOneFarthestBehind(t *testing.T) {
+	baseline := &Figures{Classes: []ClassFigures{{Class: "a", TTFT: 1e6, E2E: 1e6, Attainment: 1}, {Class: "b", TTFT: 1e5, E2E: 1e6, Attainment: 1}}}
+	f := &Figures{Classes: []ClassFigures{{Class: "a", TTFT: 1.1e6, E2E: 1e6, Attainment: 1}, {Class: "b", TTFT: 2e5, E2E: 1e6, Attainment: 0.9}, {Class: "new", TTFT: 1e9, E2E: 1e9}}}
+	got := worstClass(f, baseline)
+	want := "Worst class: b, p99 TTFT 200 ms (baseline 100 ms), p99 E2E 1000 ms (1000 ms), SLO attainment 0.9 (1)."
+	if len(got) != 1 || got[0] != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -42,6 +42,13 @@ func TestIDs(t *testing.T) {
 	if !reflect.DeepEqual(base, of(tiny, weighted)) {
 		t.Error("the same suite and candidate have other ids")
 	}
+	other, err := Parse("elsewhere/other.yaml", []byte(tiny))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := evaluate(t, other, reference(t, other, Options{}), yaml(weighted), Options{}).Outputs; got.Workload != base.Workload || got.Cluster != base.Cluster {
+		t.Errorf("the same suite of another name: %+v\nfrom %+v", got, base)
+	}
 	// The rate of a specification with a utilization depends on the cluster.
 	share := edited(t, tiny, "aggregate_rate: 40", "utilization: 0.7")
 	if a, b := of(share, weighted), of(edited(t, share, "num-instances: 2", "num-instances: 3"), weighted); a.Workload == b.Workload || a.Cluster == b.Cluster {

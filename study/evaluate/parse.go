@@ -116,6 +116,9 @@ func (d *document) parse(text []byte) error {
 		return err
 	}
 	for i, n := range f.Scenarios {
+		if n == nil {
+			return d.fault(yamldoc.Place{Field: "scenarios"}.Item(i, lineOf(root, "scenarios")), "null: want a scenario with name and seeds")
+		}
 		if err := d.scenario(yamldoc.Place{Field: "scenarios"}.Item(i, n.Line), n); err != nil {
 			return err
 		}

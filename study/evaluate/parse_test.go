@@ -51,7 +51,7 @@ func TestBadSuites(t *testing.T) {
 			t.Errorf("%s: %v\nwant %q", c.name, err, c.want)
 		}
 	}
-	for text, want := range map[string]string{"": "empty: want a suite", "[1]": "want a mapping", "schema: blis.suite/v1\nscenarios: []": "0 scenarios", "{": "suite.yaml:1",
+	for text, want := range map[string]string{"": "empty: want a suite", "[1]": "want a mapping", "schema: blis.suite/v1\nscenarios: [~]": "suite.yaml:2: scenarios[0]: null: want a scenario", "schema: blis.suite/v1\nscenarios: []": "0 scenarios", "{": "suite.yaml:1",
 		strings.NewReplacer("smoke: true", "held_out: true", "weight: 3", "held_out: true").Replace(tiny): "all are held out"} { // any order
 		if _, err := Parse("suite.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

@@ -50,9 +50,6 @@ func play(ctx context.Context, list []*Scenario, policies func(*Scenario) bundle
 				return nil
 			}
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
 		return &runFault{c.Name, seed, err}
 	})
 	if err != nil {

@@ -41,6 +41,9 @@ func (d *document) readSettings(at yamldoc.Place, common, own *yamldoc.Node) (se
 			return c, d.fault(in, "%s: want settings, like {num-instances: 4, hardware: H100}", part.n.Describe())
 		}
 		for i := range part.n.Members {
+			if part.n.Members[i].Value.Kind == yamldoc.Null {
+				continue // not given
+			}
 			a, err := d.assignment(in, &part.n.Members[i])
 			if err != nil {
 				return c, err
@@ -144,7 +147,7 @@ func (c *Scenario) config(policies bundle.Bundle) (setup.Config, error) {
 
 // seeded sets the seed of everything random.
 func seeded(cfg setup.Config, seed uint64) setup.Config {
-	cfg.Seed, cfg.SeedGiven, cfg.WorkloadSeed = seed, true, &seed
+	cfg.Seed, cfg.SeedGiven = seed, true // the traffic of a specification follows it too
 	return cfg
 }
 
