@@ -74,7 +74,7 @@ var layers = map[string]string{
 	"study/certify":      "",
 	"study/sweepfile":    "input yamldoc study study/pointlog actors setup bundle",
 	"study/evaluator":    "yamldoc suggest bundle study/confine study/evaluate setup policy",
-	"study/evaluate":     "yamldoc suggest study actors setup latency bundle policy metrics trace " + workloads,
+	"study/evaluate":     "yamldoc suggest script study actors setup latency bundle policy metrics trace " + workloads,
 
 	"cluster": "setup study/confine study/pointlog",
 

@@ -12,7 +12,7 @@
 // memory is not bounded: run programs of strangers in a process of their own.
 //
 //	program.go     a file is parsed, its names are checked, and the signals that it reads
-//	               are found; remedies.go what to write in place of Python
+//	               are found; kinds.go which policies it has; remedies.go what to write in place of Python
 //	machine.go     one program of one policy that runs: steps, errors, memory of vectors
 //	error.go       what a program does wrong, and where
 //	vec.go         vectors; functions.go, reduce.go functions of them

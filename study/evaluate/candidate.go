@@ -1,13 +1,14 @@
 package evaluate
 
 import (
-	"errors"
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"blis/bundle"
 	"blis/policy"
+	"blis/script"
 )
 
 // Candidate is the policies that are scored.
@@ -69,10 +70,33 @@ const maxCandidate = 64 << 10
 
 // parse reads the text of a candidate. What a program does not decide the baseline does.
 func (c *Candidate) parse(s *Suite) (bundle.Bundle, error) {
-	if filepath.Ext(c.File) != ".star" {
-		return bundle.Parse(c.name(), c.Text)
+	if filepath.Ext(c.File) == ".star" {
+		return c.program(s)
 	}
-	return bundle.Bundle{}, errors.New("policies in Starlark are not supported, want a bundle in YAML")
+	b, err := bundle.Parse(c.name(), c.Text)
+	if err != nil {
+		return b, err
+	}
+	return b, b.Read(func(path string) ([]byte, error) {
+		return nil, fmt.Errorf("%q: a candidate is one text and reads no file, want the program in source", clip(path, maxName))
+	})
+}
+
+// program is the policies of a program.
+func (c *Candidate) program(s *Suite) (bundle.Bundle, error) {
+	b := s.Baseline
+	leaveOutCluster(&b)
+	kinds, err := script.Kinds(c.name(), string(c.Text))
+	for _, kind := range kinds {
+		for _, field := range []struct{ path, value string }{
+			{".type", "starlark"}, {".params.file", c.name()}, {".params.source", string(c.Text)},
+		} {
+			if err == nil {
+				err = b.Set(string(kind)+field.path, field.value)
+			}
+		}
+	}
+	return b, err
 }
 
 // checkCluster refuses a bundle that says otherwise than a scenario what its cluster can do.

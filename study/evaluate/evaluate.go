@@ -60,7 +60,7 @@ func (s *Suite) Failed(c Candidate, o Options, f Fault) *Answer {
 	}
 	a := s.answer(list, id)
 	a.Result, a.Error = failed(list), &f
-	a.Feedback = failureFeedback(&f)
+	a.Feedback = failureFeedback(&c, &f)
 	if held, err := s.chosen(o, true); err == nil && o.HeldOut {
 		a.HeldOut = &HeldOut{Result: failed(held), Error: &f}
 	}

@@ -7,6 +7,8 @@ import (
 
 	"blis/actors"
 	"blis/bundle"
+	"blis/policy"
+	"blis/script"
 	"blis/yamldoc"
 )
 
@@ -36,7 +38,7 @@ func FaultKinds() []FaultKind {
 type Fault struct {
 	Kind    FaultKind `json:"kind"`
 	Message string    `json:"message"` // one line: what is wrong and what would be right
-	Line    int       `json:"line"`    // in the text of the candidate, from 1; 0: not known
+	Line    int       `json:"line"`    // in the text of the candidate, of a program in a bundle in the program, from 1; 0: not known
 	Column  int       `json:"column"`  // in bytes, from 1; 0: not known
 
 	// Repeatable says that the same candidate always fails so. Faults of time and memory depend
@@ -51,14 +53,25 @@ func RepeatableKind(k FaultKind) bool { return k != WallFault && k != MemoryFaul
 func faultOf(err error) *Fault {
 	f := &Fault{Kind: PolicyFault, Message: clip(yamldoc.OneLine(err.Error()), maxMessage), Repeatable: true}
 	var inBundle *bundle.Error
+	var field *policy.Error
 	var events *actors.TooManyEvents
+	var program *script.Error
 	var input *actors.InputError
 	switch {
+	case errors.As(err, &program):
+		f.Kind, f.Line, f.Column = ExceptionFault, program.Line, program.Column
+		switch program.Kind {
+		case script.SyntaxError: // wherever it is, it is in no run
+			f.Kind, f.Message = SyntaxFault, clip(program.Error(), maxMessage)
+		case script.StepsError:
+			f.Kind = StepsFault
+		}
 	case errors.As(err, &inBundle):
 		f.Line = inBundle.Line
 		if inBundle.Field == "" {
 			f.Kind = SyntaxFault
 		}
+	case errors.As(err, &field):
 	case errors.As(err, &events):
 		f.Kind = EventsFault
 	case errors.As(err, &input):

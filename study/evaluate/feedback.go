@@ -209,7 +209,7 @@ var remedies = map[FaultKind]string{
 }
 
 // failureFeedback tells why a candidate has no score, and what to write instead.
-func failureFeedback(f *Fault) string {
+func failureFeedback(c *Candidate, f *Fault) string {
 	where := ""
 	if f.Line > 0 {
 		where = fmt.Sprintf(" at line %d", f.Line)
@@ -218,5 +218,17 @@ func failureFeedback(f *Fault) string {
 		}
 	}
 	message := clip(f.Message, maxMessage)
-	return fit([]string{fmt.Sprintf("Score 0: the candidate failed (%s)%s.", f.Kind, where), message, remedies[f.Kind]})
+	return fit([]string{fmt.Sprintf("Score 0: the candidate failed (%s)%s.", f.Kind, where), message, c.quoted(f), remedies[f.Kind]})
 }
+
+// quoted is the line of the candidate that a fault is in; empty where that is not known.
+func (c *Candidate) quoted(f *Fault) string {
+	lines := strings.Split(string(c.Text), "\n")
+	if f.Line < 1 || f.Line > len(lines) || !strings.Contains(f.Message, fmt.Sprintf("%s:%d:", c.name(), f.Line)) {
+		return ""
+	}
+	return fmt.Sprintf("Line %d is: %s", f.Line, clip(strings.TrimSpace(lines[f.Line-1]), maxLine))
+}
+
+// maxLine is how much of a line feedback quotes, in bytes.
+const maxLine = 160
