@@ -6,6 +6,7 @@ import (
 	"blis/policy"
 	"blis/setup"
 	"blis/vtime"
+	"blis/workload"
 	"context"
 	"errors"
 	"slices"
@@ -237,19 +238,26 @@ func sharedOptions(p *setup.Plan) metrics.Options {
 	if cfg.MeasureTo > 0 {
 		o.To = vtime.Time(cfg.MeasureTo)
 	}
-	classes := &p.Source.Labels().Classes
+	labels := p.Source.Labels()
 	for _, t := range p.Targets {
-		if t.Class == "" {
+		switch {
+		case t.Tenant != "":
+			putTargets(&o.Tenants, labels.Tenants.Label(t.Tenant), t.Targets)
+		case t.Class != "":
+			putTargets(&o.Targets, labels.Classes.Label(t.Class), t.Targets)
+		default:
 			o.Usual = t.Targets
-			continue
 		}
-		l := int(classes.Label(t.Class))
-		for len(o.Targets) <= l {
-			o.Targets = append(o.Targets, metrics.Targets{})
-		}
-		o.Targets[l] = t.Targets
 	}
 	return o
+}
+
+// putTargets puts the targets of a label into a list by label.
+func putTargets(list *[]metrics.Targets, label workload.Label, t metrics.Targets) {
+	for len(*list) <= int(label) {
+		*list = append(*list, metrics.Targets{})
+	}
+	(*list)[label] = t
 }
 
 // overhead is the client overhead per token or per request of a latency model.

@@ -3,6 +3,7 @@ package actors
 import (
 	"slices"
 
+	"blis/metrics"
 	"blis/policy"
 	"blis/prefixindex"
 	"blis/setup"
@@ -215,27 +216,41 @@ func policyEnv(p *setup.Plan, of *setup.Pool, name string) policy.Env {
 	}
 }
 
-// ttftTarget returns the TTFT target of a class; nil when no class has one.
-func ttftTarget(p *setup.Plan) func(workload.Label) vtime.Duration {
+// ttftTarget returns the TTFT target of a request by its labels: that of its tenant if the
+// tenant has targets, else that of its class; nil when nobody has targets.
+func ttftTarget(p *setup.Plan) func(class, tenant workload.Label) vtime.Duration {
 	if len(p.Targets) == 0 {
 		return nil
 	}
-	classes := &p.Source.Labels().Classes
-	return func(class workload.Label) vtime.Duration {
-		name, usual := "", vtime.Duration(0)
-		if int(class) < classes.Len() {
-			name = classes.Name(class)
-		}
-		for _, t := range p.Targets {
-			switch t.Class {
-			case name:
-				return t.TTFT
-			case "":
-				usual = t.TTFT
+	labels := p.Source.Labels()
+	return func(class, tenant workload.Label) vtime.Duration {
+		found := [3]*metrics.ClassTargets{} // of the tenant, of the class, of every class
+		of, by := nameAt(&labels.Classes, class), nameAt(&labels.Tenants, tenant)
+		for i := range p.Targets {
+			switch t := &p.Targets[i]; {
+			case t.Tenant != "" && t.Tenant == by:
+				found[0] = t
+			case t.Tenant == "" && t.Class != "" && t.Class == of:
+				found[1] = t
+			case t.Tenant == "" && t.Class == "":
+				found[2] = t
 			}
 		}
-		return usual
+		for _, t := range found {
+			if t != nil {
+				return t.TTFT
+			}
+		}
+		return 0
 	}
+}
+
+// nameAt returns the name of a label, empty for one without.
+func nameAt(names *workload.Names, label workload.Label) string {
+	if int(label) >= names.Len() {
+		return ""
+	}
+	return names.Name(label)
 }
 
 func newScheduler(p *setup.Plan, of *setup.Pool) (policy.Scheduler, error) {

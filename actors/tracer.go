@@ -362,7 +362,7 @@ func traceHeader(p *setup.Plan, asked *Tracing) *trace.Header {
 		return &d
 	}
 	for _, t := range p.Targets {
-		h.Targets = append(h.Targets, trace.ClassTargets{Class: t.Class, TTFT: some(t.TTFT), TPOT: some(t.TPOT), E2E: some(t.E2E)})
+		h.Targets = append(h.Targets, trace.ClassTargets{Class: t.Class, Tenant: t.Tenant, TTFT: some(t.TTFT), TPOT: some(t.TPOT), E2E: some(t.E2E)})
 	}
 	return h
 }

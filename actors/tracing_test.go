@@ -72,7 +72,7 @@ func TestTraceOfForcedRouting(t *testing.T) {
 	if _, err := Run(context.Background(), cfg); err != nil {
 		t.Fatal(err)
 	}
-	if want := `"counterfactual_k":1,"slo_targets":[{"slo_class":"standard","ttft_us":5000,"tpot_us":null,"e2e_us":null}]}`; !strings.HasSuffix(k.lines[0], want) {
+	if want := `"counterfactual_k":1,"slo_targets":[{"slo_class":"standard","tenant":"","ttft_us":5000,"tpot_us":null,"e2e_us":null}]}`; !strings.HasSuffix(k.lines[0], want) {
 		t.Errorf("header %s\nwant …%s", k.lines[0], want)
 	}
 	routings := k.of("routing")

@@ -29,6 +29,10 @@ type Options struct {
 	// Usual are the targets of every class that has none in Targets.
 	Usual Targets
 
+	// Tenants are the SLO targets by tenant label, in place of those of a class. Tenants
+	// past its end, and those without any target here, have none.
+	Tenants []Targets
+
 	// BlockSize is tokens per KV block where the router expects prefix hits; 0:
 	// it does not.
 	BlockSize int32
@@ -245,7 +249,7 @@ func (r *Recorder) add(o *Outcome) {
 	if !r.measured(o.Arrival) {
 		return
 	}
-	t := r.options.targetsOf(o.Class)
+	t := r.options.targetsOf(o.Class, o.Tenant)
 	c := r.cell(cellKey{o.Class, o.Tenant, o.Model})
 	c.add(o, r.options.TokenOverhead, r.options.RequestOverhead, t)
 	if r.options.Diverges(o) {

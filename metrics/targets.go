@@ -8,16 +8,18 @@ import (
 	"blis/workload"
 )
 
-// Targets are the latencies that a class promises; 0 means that it promises
-// nothing of the kind.
+// Targets are the latencies that a class or a tenant is promised; 0 means that nothing of
+// the kind is promised.
 type Targets struct {
 	TTFT, TPOT, E2E vtime.Duration
 }
 
 // ClassTargets are the targets of the class of that name; with no name, of every
-// class that has none of its own.
+// class that has none of its own. With a tenant they are those of all its requests,
+// whatever their class, in place of the targets of that class.
 type ClassTargets struct {
-	Class string
+	Class  string
+	Tenant string // empty: of a class; else Class is empty
 	Targets
 }
 
@@ -36,15 +38,19 @@ func (t Targets) attained(o *Outcome, token, request vtime.Duration) bool {
 	return within(ttft, t.TTFT) && within(tpot, t.TPOT) && within(e2e, t.E2E)
 }
 
-// Attained says whether the class of o has targets, and whether o met every one
-// of them.
+// Attained says whether the tenant or the class of a request has targets, and whether it met
+// every one of them.
 func (o *Options) Attained(of *Outcome) (judged, attained bool) {
-	t := o.targetsOf(of.Class)
+	t := o.targetsOf(of.Class, of.Tenant)
 	return t.any(), t.any() && t.attained(of, o.TokenOverhead, o.RequestOverhead)
 }
 
-// targetsOf are the targets of a class by its label.
-func (o *Options) targetsOf(class workload.Label) Targets {
+// targetsOf are the targets of a request by its labels: those of its tenant if that has any,
+// else those of its class.
+func (o *Options) targetsOf(class, tenant workload.Label) Targets {
+	if int(tenant) < len(o.Tenants) && o.Tenants[tenant].any() {
+		return o.Tenants[tenant]
+	}
 	if int(class) < len(o.Targets) && o.Targets[class].any() {
 		return o.Targets[class]
 	}
@@ -82,10 +88,10 @@ func (t Targets) exceeded(o *Outcome, token, request vtime.Duration) (over Targe
 	return over
 }
 
-// Exceeded returns by how much a request exceeded each target of its class, 0
-// where it did not or the class has no target. SLOViolations counts the same.
+// Exceeded returns by how much a request exceeded each target of its tenant or class, 0
+// where it did not or there is no target. SLOViolations counts the same.
 func (o *Options) Exceeded(of *Outcome) Targets {
-	t := o.targetsOf(of.Class)
+	t := o.targetsOf(of.Class, of.Tenant)
 	return t.exceeded(of, o.TokenOverhead, o.RequestOverhead)
 }
 
@@ -99,31 +105,39 @@ func within(d, target vtime.Duration) bool { return target == 0 || d <= target }
 // ParseTargets reads "ttft=500ms,tpot=50ms;batch:e2e=30s": classes separated by
 // semicolons, each with one or more of the targets ttft, tpot and e2e. A part
 // without a class, of which there is at most one, is for all classes that are not
-// named. It keeps the order. The error names the part that is wrong.
+// named. "tenant/gold:ttft=200ms" is of a tenant, and holds for its requests in place of
+// the targets of their classes. It keeps the order. The error names the part that is
+// wrong.
 func ParseTargets(text string) ([]ClassTargets, error) {
 	var all []ClassTargets
-	seen := map[string]bool{}
+	seen := map[[2]string]bool{}
 	for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(text), ";"), ";") {
 		c, err := parseClass(strings.TrimSpace(part))
-		if err == nil && seen[c.Class] {
-			err = fmt.Errorf("%s has targets already; give them in one list", ofClass(c.Class))
+		if err == nil && seen[[2]string{c.Class, c.Tenant}] {
+			err = fmt.Errorf("%s has targets already; give them in one list", c.of())
 		}
 		if err != nil {
 			return nil, fmt.Errorf("SLO targets %q: %w", text, err)
 		}
-		seen[c.Class] = true
+		seen[[2]string{c.Class, c.Tenant}] = true
 		all = append(all, c)
 	}
 	return all, nil
 }
 
-// ofClass names a class in errors.
-func ofClass(class string) string {
-	if class == "" {
+// of names in errors whose targets they are.
+func (c *ClassTargets) of() string {
+	switch {
+	case c.Tenant != "":
+		return fmt.Sprintf("tenant %q", c.Tenant)
+	case c.Class == "":
 		return "every class"
 	}
-	return fmt.Sprintf("class %q", class)
+	return fmt.Sprintf("class %q", c.Class)
 }
+
+// ofTenant begins the name of a tenant where that of a class may stand.
+const ofTenant = "tenant/"
 
 // parseClass reads "standard:ttft=500ms,tpot=50ms", or the targets alone. A class
 // name may hold colons, so the last one separates.
@@ -133,22 +147,27 @@ func parseClass(part string) (ClassTargets, error) {
 	if at >= 0 && c.Class == "" || part == "" {
 		return c, fmt.Errorf("%q names no class: want class:ttft=500ms,tpot=50ms, or ttft=500ms,tpot=50ms for all", part)
 	}
+	if tenant, found := strings.CutPrefix(c.Class, ofTenant); found {
+		if c.Class, c.Tenant = "", strings.TrimSpace(tenant); c.Tenant == "" {
+			return c, fmt.Errorf("%q names no tenant: want tenant/gold:ttft=200ms", part)
+		}
+	}
 	fields := map[string]*vtime.Duration{"ttft": &c.TTFT, "tpot": &c.TPOT, "e2e": &c.E2E}
 	for item := range strings.SplitSeq(part[at+1:], ",") {
 		name, value, _ := strings.Cut(item, "=")
 		name = strings.TrimSpace(name)
 		field := fields[name]
 		if field == nil {
-			return c, fmt.Errorf("%s: %q is no target: want ttft=, tpot= or e2e= with a duration", ofClass(c.Class), strings.TrimSpace(item))
+			return c, fmt.Errorf("%s: %q is no target: want ttft=, tpot= or e2e= with a duration", c.of(), strings.TrimSpace(item))
 		}
 		d, err := vtime.ParseDuration(value)
 		switch {
 		case err != nil:
-			return c, fmt.Errorf("%s: %s: %w", ofClass(c.Class), name, err)
+			return c, fmt.Errorf("%s: %s: %w", c.of(), name, err)
 		case d == 0:
-			return c, fmt.Errorf("%s: %s must be at least 1 µs", ofClass(c.Class), name)
+			return c, fmt.Errorf("%s: %s must be at least 1 µs", c.of(), name)
 		case *field != 0:
-			return c, fmt.Errorf("%s: %s is given twice", ofClass(c.Class), name)
+			return c, fmt.Errorf("%s: %s is given twice", c.of(), name)
 		}
 		*field = d
 	}

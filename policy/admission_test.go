@@ -150,7 +150,7 @@ func TestNoneHoldsTheNumberOfReplicas(t *testing.T) {
 func TestDecisionsAllocateNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	labels := named("", "sheddable")
-	env := Env{Labels: labels, TTFTTarget: func(workload.Label) vtime.Duration { return 5 }}
+	env := Env{Labels: labels, TTFTTarget: func(_, _ workload.Label) vtime.Duration { return 5 }}
 	view := randomView(rng, 100)
 	st := RouterState{View: view}
 	st.Track(Active | Rates)

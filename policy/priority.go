@@ -104,7 +104,7 @@ func (p *tenantPriority) Score(req *Request, _ *RouterState, _ vtime.Time) float
 // deadlineAware scores by the deadline, not by the time that is left: the order of
 // two requests does not depend on when they are scored.
 type deadlineAware struct {
-	target    func(class workload.Label) vtime.Duration
+	target    func(class, tenant workload.Label) vtime.Duration
 	otherwise vtime.Duration // the target of a class without one
 }
 
@@ -121,7 +121,7 @@ func (p *deadlineAware) due(req *Request) vtime.Time {
 		return req.Deadline
 	}
 	if p.target != nil {
-		if target := p.target(req.Class); target > 0 {
+		if target := p.target(req.Class, req.Tenant); target > 0 {
 			return req.Arrival.Add(target)
 		}
 	}

@@ -84,11 +84,11 @@ func TestNamesAreLearntDuringTheRun(t *testing.T) {
 }
 
 func TestDeadlineAware(t *testing.T) {
-	targets := func(class workload.Label) vtime.Duration { return []vtime.Duration{0, 200_000}[class] }
+	targets := func(class, _ workload.Label) vtime.Duration { return []vtime.Duration{0, 200_000}[class] }
 	none := []Setting(nil)
 	for _, c := range []struct {
 		name     string
-		target   func(workload.Label) vtime.Duration
+		target   func(class, tenant workload.Label) vtime.Duration
 		settings []Setting
 		req      Request
 		want     float64
@@ -120,7 +120,7 @@ func TestDeadlineAware(t *testing.T) {
 // integers behind it.
 func TestEarliestDeadlineIsServedFirst(t *testing.T) {
 	targets := []vtime.Duration{0, 1, 300, 2_000_000}
-	p := mustPrioritise(t, "deadline-aware", Env{TTFTTarget: func(class workload.Label) vtime.Duration { return targets[class] }})
+	p := mustPrioritise(t, "deadline-aware", Env{TTFTTarget: func(class, _ workload.Label) vtime.Duration { return targets[class] }})
 	for seed := range uint64(100) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		type scored struct {

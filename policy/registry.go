@@ -46,9 +46,10 @@ type Env struct {
 	Draws     Draws              // for routing policies
 	Stream    *vtime.Stream      // "router": for policies of your own; no template draws from it
 	Labels    *workload.Labels   // names behind the labels of requests
-	// TTFTTarget returns the TTFT target of an SLO class, 0 for a class without;
-	// nil: no class has one.
-	TTFTTarget func(class workload.Label) vtime.Duration
+	// TTFTTarget returns the TTFT target of requests of an SLO class and a tenant, 0 where
+	// there is none: that of the tenant if the tenant has targets, else that of the class.
+	// nil: nobody has targets.
+	TTFTTarget func(class, tenant workload.Label) vtime.Duration
 }
 
 // Error is a fault in the choice of a policy or its parameters.

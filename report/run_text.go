@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 
 	"blis/actors"
@@ -95,7 +96,7 @@ func writeOutcome(w io.Writer, r *actors.Result, shown int, s plaintext.Style) {
 	t := runText{plaintext.NewWriter(w, s)}
 	t.counts(r)
 	t.latencies(&r.Report.Overall)
-	t.targets(r.Report)
+	t.targets(r)
 	t.pools(r.Report)
 	t.nodePools(r.NodePools())
 	t.resources(r)
@@ -173,14 +174,24 @@ func (t *runText) latencies(s *metrics.Scope) {
 	t.Gap()
 }
 
-func (t *runText) targets(r *metrics.Report) {
+func (t *runText) targets(r *actors.Result) {
 	label := "targets"
-	for _, class := range r.PerClass {
-		if class.SLOAttainment == nil {
-			continue
+	line := func(what string, of *metrics.Named) {
+		if of.SLOAttainment == nil {
+			return
 		}
-		t.Line(label, fmt.Sprintf("%s: %s of requests within them, goodput %s req/s", class.Name, plaintext.Percent(class.SLOAttainment), plaintext.Decimal(class.Goodput, 1)))
+		t.Line(label, fmt.Sprintf("%s%s: %s of requests within them, goodput %s req/s", what, of.Name, plaintext.Percent(of.SLOAttainment), plaintext.Decimal(of.Goodput, 1)))
 		label = ""
+	}
+	for i := range r.Report.PerClass {
+		line("", &r.Report.PerClass[i])
+	}
+	own, _ := metrics.ParseTargets(r.Config.SLOTargets) // checked before the run
+	for i := range r.Report.PerTenant {
+		tenant := &r.Report.PerTenant[i]
+		if slices.ContainsFunc(own, func(c metrics.ClassTargets) bool { return c.Tenant != "" && c.Tenant == tenant.Name }) {
+			line("tenant ", tenant)
+		}
 	}
 }
 

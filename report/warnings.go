@@ -76,25 +76,35 @@ func unsteady(report *metrics.Report) bool {
 	return slope != nil && report.OfferedPerSecond != nil && *slope > growingShare*(*report.OfferedPerSecond) && report.Overall.Resources.Limit != "none"
 }
 
-// unknownClasses warns of classes that have targets and no requests: a class
+// unknownClasses warns of classes and tenants that have targets and no requests: one
 // that the workload spells differently would have targets that never count.
 func unknownClasses(r *actors.Result) []string {
 	targets, err := metrics.ParseTargets(r.Config.SLOTargets)
 	if err != nil || r.Report.Overall.Injected == 0 { // checked before the run; with no requests at all there is a warning
 		return nil
 	}
-	var there, list []string
-	for _, class := range r.Report.PerClass {
-		if class.Injected > 0 {
-			there = append(there, class.Name)
-		}
-	}
+	classes, tenants := namesOfRequests(r.Report.PerClass), namesOfRequests(r.Report.PerTenant)
+	var list []string
 	for _, t := range targets {
-		if t.Class != "" && !slices.Contains(there, t.Class) {
-			list = append(list, fmt.Sprintf("slo-targets: no request is of the class %q%s", t.Class, suggest.Hint(t.Class, there)))
+		what, name, there := "class", t.Class, classes
+		if t.Tenant != "" {
+			what, name, there = "tenant", t.Tenant, tenants
+		}
+		if name != "" && !slices.Contains(there, name) {
+			list = append(list, fmt.Sprintf("slo-targets: no request is of the %s %q%s", what, name, suggest.Hint(name, there)))
 		}
 	}
 	return list
+}
+
+// namesOfRequests are the names of those that have requests.
+func namesOfRequests(list metrics.Scopes) (names []string) {
+	for _, one := range list {
+		if one.Injected > 0 {
+			names = append(names, one.Name)
+		}
+	}
+	return names
 }
 
 // nearlyFull warns that an instance came near the end of its KV cache: with a little more

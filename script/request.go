@@ -127,7 +127,7 @@ func (r *request) maxOutput() starlark.Value {
 
 func (r *request) ttftTarget() starlark.Value {
 	if f := r.of.env.TTFTTarget; f != nil {
-		if target := f(r.identity.Class); target > 0 {
+		if target := f(r.identity.Class, r.identity.Tenant); target > 0 {
 			return number(target.Seconds())
 		}
 	}

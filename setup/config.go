@@ -119,7 +119,7 @@ type Config struct {
 	Horizon      vtime.Duration `json:"horizon" default:"0" group:"Run" help:"End of the run in virtual time; 0: when all work is done."`
 	MeasureFrom  vtime.Duration `json:"measure-from" type:"warmup" default:"0" group:"Run" help:"Measure only requests that arrive at this time or later; auto: after five times the mean E2E of a pilot run, when the queues have built up."`
 	MeasureTo    vtime.Duration `json:"measure-to" default:"0" group:"Run" help:"Measure only requests that arrive before this time; 0: to the end."`
-	SLOTargets   string         `json:"slo-targets" group:"Run" help:"Latency targets of requests, ttft=500ms,tpot=50ms, or per class, standard:ttft=500ms;batch:e2e=30s."`
+	SLOTargets   string         `json:"slo-targets" group:"Run" help:"Latency targets of requests, ttft=500ms,tpot=50ms, or per class, standard:ttft=500ms;batch:e2e=30s, or of a tenant in place of its classes, tenant/gold:ttft=200ms."`
 
 	FitnessWeights string `json:"fitness-weights" group:"Run" help:"Measures and weights of the fitness, one number for the run: throughput:0.5,p99_ttft@200ms:0.3 (@: target); see docs/metrics.md."`
 

@@ -16,7 +16,7 @@
 //	summary_outcome.go         batches, preemptions, anomalies; outcomes, joined with the decisions before them
 //	summary_table.go           tables, averages, histograms, examples and bins of time, all of limited size
 //	summary_report.go          Report: the facts, as JSON has them
-//	summary_facts.go           from what was kept to facts
+//	summary_facts.go           from what was kept to facts; summary_targets.go whose targets count
 //	summary_text.go            the text, its limit, its numbers and names
 //	summary_sections.go        sections of the text and their order
 //	summary_sections_where.go  the same: decisions, instances, regret

@@ -72,12 +72,14 @@ type Header struct {
 }
 
 // ClassTargets are the SLO targets of a class in µs, null: none. Those of the
-// class "" are for every class that is not named.
+// class "" are for every class that is not named; those of a tenant for its requests in
+// place of those of their classes.
 type ClassTargets struct {
-	Class string          `json:"slo_class"`
-	TTFT  *vtime.Duration `json:"ttft_us"`
-	TPOT  *vtime.Duration `json:"tpot_us"`
-	E2E   *vtime.Duration `json:"e2e_us"`
+	Class  string          `json:"slo_class"`
+	Tenant string          `json:"tenant"` // empty: of a class
+	TTFT   *vtime.Duration `json:"ttft_us"`
+	TPOT   *vtime.Duration `json:"tpot_us"`
+	E2E    *vtime.Duration `json:"e2e_us"`
 }
 
 // Admission is an admission decision. A request that is delayed has several.

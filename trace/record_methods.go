@@ -35,6 +35,7 @@ func (r *ClassTargets) appendJSON(b []byte) []byte {
 		return append(b, "null"...)
 	}
 	b = appendString(append(b, `{"slo_class":`...), r.Class)
+	b = appendString(append(b, `,"tenant":`...), r.Tenant)
 	b = appendOptional(append(b, `,"ttft_us":`...), r.TTFT, appendWhole[vtime.Duration])
 	b = appendOptional(append(b, `,"tpot_us":`...), r.TPOT, appendWhole[vtime.Duration])
 	b = appendOptional(append(b, `,"e2e_us":`...), r.E2E, appendWhole[vtime.Duration])

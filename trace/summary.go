@@ -74,7 +74,7 @@ const mostListed = 20
 type Summary struct {
 	options  SummaryOptions
 	header   *Header
-	targets  map[string]ClassTargets
+	targets  map[targetKey]ClassTargets
 	records  RecordCounts
 	position int64 // number of the last record, from 1
 	time     course
@@ -110,7 +110,7 @@ func NewSummary(options SummaryOptions) *Summary {
 		options.Examples = 3
 	}
 	return &Summary{
-		options: options, targets: map[string]ClassTargets{}, time: course{bins: newTimeBins()},
+		options: options, targets: map[targetKey]ClassTargets{}, time: course{bins: newTimeBins()},
 		flights: map[int64]*flight{}, decided: newDecided(), regrets: newRegrets(options.Worst), ended: newEnded(),
 		classes: newTable[string, group](mostClasses), tenants: newTable[string, group](mostTenants), instances: newTable[int, instance](unlimited),
 	}
@@ -250,7 +250,7 @@ func (s *Summary) addHeader(h *Header) error {
 	own := *h
 	own.Targets = nil
 	for _, t := range h.Targets {
-		s.targets[t.Class] = ClassTargets{Class: t.Class, TTFT: copied(t.TTFT), TPOT: copied(t.TPOT), E2E: copied(t.E2E)}
+		s.targets[targetKey{t.Class, t.Tenant}] = ClassTargets{Class: t.Class, Tenant: t.Tenant, TTFT: copied(t.TTFT), TPOT: copied(t.TPOT), E2E: copied(t.E2E)}
 		s.classes.at(t.Class) // classes with targets are listed in the order of the header
 	}
 	s.header = &own

@@ -46,17 +46,9 @@ func counts[K comparable](t *table[K, counted], name func(K) verdict) []Count {
 	return list
 }
 
-// targetOf is the targets of a class: its own, else those for every class.
-func (s *Summary) targetOf(class string) ClassTargets {
-	if t, ok := s.targets[class]; ok {
-		return t
-	}
-	return s.targets[""]
-}
-
 func (s *Summary) classFact(name string, g *group) ClassFact {
 	f := ClassFact{Class: name, Ended: g.Ended, Completed: g.completed, Judged: g.Judged, Met: g.Met}
-	target := s.targetOf(name)
+	target := s.targetOf(name, "")
 	bounds := [...]*int64{micros(target.TTFT), micros(target.TPOT), micros(target.E2E)}
 	for i, to := range [...]**LatencyFact{&f.TTFT, &f.TPOT, &f.E2E} {
 		if h := &g.latencies[i]; h.n > 0 {

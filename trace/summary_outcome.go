@@ -294,10 +294,10 @@ func stateNames() (list []string) {
 	return list
 }
 
-// addLatencies compares the latencies of r with the targets of its class.
+// addLatencies compares the latencies of r with the targets of its tenant or class.
 func (s *Summary) addLatencies(r *Outcome, about example) {
 	class, tenant := s.classes.at(r.Class), s.tenants.at(r.Tenant)
-	target := s.targetOf(r.Class)
+	target := s.targetOf(r.Class, r.Tenant)
 	bounds := [...]*vtime.Duration{target.TTFT, target.TPOT, target.E2E}
 	for i, d := range [...]*vtime.Duration{r.TTFT, r.TPOT, r.E2E} {
 		if d == nil {

@@ -78,9 +78,9 @@ type LatencyFact struct {
 	P50    int64  `json:"p50_us"`
 	P90    int64  `json:"p90_us"`
 	P99    int64  `json:"p99_us"`
-	Max    int64  `json:"max_us"` // exact
-	Target *int64 `json:"target_us"`
-	Beyond int64  `json:"beyond"` // of N, exact
+	Max    int64  `json:"max_us"`    // exact
+	Target *int64 `json:"target_us"` // of the class
+	Beyond int64  `json:"beyond"`    // of N, exact; requests of tenants with targets of their own count by these
 }
 
 // Issue is something that went wrong.

@@ -100,6 +100,8 @@ func classText(p *section, c *ClassFact) {
 		text := fmt.Sprintf("%s p50 %s, p99 %s", strings.ToUpper(targetNames[i]), length(float64(l.P50)), length(float64(l.P99)))
 		if l.Target != nil {
 			text += fmt.Sprintf(" (target %s, %s beyond)", length(float64(*l.Target)), grouped(l.Beyond))
+		} else if l.Beyond > 0 {
+			text += fmt.Sprintf(" (%s beyond the target of their tenant)", grouped(l.Beyond))
 		}
 		parts = append(parts, text)
 	}

@@ -31,6 +31,9 @@ func synthetic(seed uint64, of shape) []Record {
 			{Class: "batch", E2E: pointer(6 * vtime.Second), TPOT: pointer(40 * vtime.Millisecond)},
 		},
 	}
+	if of.requests%7 == 3 { // some traces have tenants with targets of their own
+		header.Targets = append(header.Targets, ClassTargets{Tenant: "tenant-1", TTFT: pointer(200 * vtime.Millisecond), TPOT: pointer(30 * vtime.Millisecond)})
+	}
 	if of.counterfactual {
 		header.Counterfactual = 3
 	}

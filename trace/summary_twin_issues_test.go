@@ -12,7 +12,7 @@ func (w *twin) group(name string, bins int, is func(tenant, class string) bool) 
 	ended := filter(w.outcomes, func(o *Outcome) bool { return is(o.Tenant, o.Class) })
 	late := func(latency func(*Outcome) *vtime.Duration, target func(ClassTargets) *vtime.Duration) int64 {
 		return count(ended, func(o *Outcome) bool {
-			d, t := latency(o), target(w.target(o.Class))
+			d, t := latency(o), target(w.target(o.Class, o.Tenant))
 			return d != nil && t != nil && *d > *t
 		})
 	}
@@ -66,19 +66,18 @@ func (w *twin) issues() []Issue {
 	list := []Issue{}
 	for _, class := range w.classNames() {
 		of := filter(w.outcomes, func(o *Outcome) bool { return o.Class == class })
-		t := w.target(class)
 		for _, l := range []struct {
 			name    string
-			target  *vtime.Duration
+			target  func(ClassTargets) *vtime.Duration
 			latency func(*Outcome) *vtime.Duration
 		}{
-			{"ttft", t.TTFT, func(o *Outcome) *vtime.Duration { return o.TTFT }},
-			{"tpot", t.TPOT, func(o *Outcome) *vtime.Duration { return o.TPOT }},
-			{"e2e", t.E2E, func(o *Outcome) *vtime.Duration { return o.E2E }},
+			{"ttft", func(t ClassTargets) *vtime.Duration { return t.TTFT }, func(o *Outcome) *vtime.Duration { return o.TTFT }},
+			{"tpot", func(t ClassTargets) *vtime.Duration { return t.TPOT }, func(o *Outcome) *vtime.Duration { return o.TPOT }},
+			{"e2e", func(t ClassTargets) *vtime.Duration { return t.E2E }, func(o *Outcome) *vtime.Duration { return o.E2E }},
 		} {
 			var late []Example
 			for _, o := range of {
-				if d := l.latency(o); d != nil && l.target != nil && *d > *l.target {
+				if d, t := l.latency(o), l.target(w.target(o.Class, o.Tenant)); d != nil && t != nil && *d > *t {
 					late = append(late, exampleOf(o, pointer(float64(*d))))
 				}
 			}

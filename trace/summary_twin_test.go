@@ -132,9 +132,14 @@ func meanOf(list []float64) float64 {
 	return sum / float64(len(list))
 }
 
-func (w *twin) target(class string) ClassTargets {
+func (w *twin) target(class, tenant string) ClassTargets {
 	for _, t := range w.header.Targets {
-		if t.Class == class {
+		if t.Tenant != "" && t.Tenant == tenant {
+			return t
+		}
+	}
+	for _, t := range w.header.Targets {
+		if t.Tenant == "" && t.Class == class {
 			return t
 		}
 	}
@@ -174,12 +179,12 @@ func (w *twin) outcomeFacts() OutcomeFacts {
 	}
 	for _, class := range w.classNames() {
 		of := filter(w.outcomes, func(o *Outcome) bool { return o.Class == class })
-		t := w.target(class)
+		t := w.target(class, "")
 		f.Classes = append(f.Classes, ClassFact{
 			Class: class, Ended: int64(len(of)), Completed: count(of, isCompleted), Judged: count(of, judged), Met: count(of, metTargets),
-			TTFT: latencyFact(of, func(o *Outcome) *vtime.Duration { return o.TTFT }, t.TTFT),
-			TPOT: latencyFact(of, func(o *Outcome) *vtime.Duration { return o.TPOT }, t.TPOT),
-			E2E:  latencyFact(of, func(o *Outcome) *vtime.Duration { return o.E2E }, t.E2E),
+			TTFT: w.latencyFact(of, func(o *Outcome) *vtime.Duration { return o.TTFT }, t.TTFT, func(t ClassTargets) *vtime.Duration { return t.TTFT }),
+			TPOT: w.latencyFact(of, func(o *Outcome) *vtime.Duration { return o.TPOT }, t.TPOT, func(t ClassTargets) *vtime.Duration { return t.TPOT }),
+			E2E:  w.latencyFact(of, func(o *Outcome) *vtime.Duration { return o.E2E }, t.E2E, func(t ClassTargets) *vtime.Duration { return t.E2E }),
 		})
 	}
 	return f
@@ -206,7 +211,7 @@ func (w *twin) classNames() []string {
 	return distinct(all, func(s string) string { return s })
 }
 
-func latencyFact(of []*Outcome, latency func(*Outcome) *vtime.Duration, target *vtime.Duration) *LatencyFact {
+func (w *twin) latencyFact(of []*Outcome, latency func(*Outcome) *vtime.Duration, target *vtime.Duration, own func(ClassTargets) *vtime.Duration) *LatencyFact {
 	var list []float64
 	for _, o := range of {
 		if d := latency(o); d != nil {
@@ -218,9 +223,10 @@ func latencyFact(of []*Outcome, latency func(*Outcome) *vtime.Duration, target *
 	}
 	at := func(p int) int64 { return int64(kept(nearestRank(list, p))) }
 	f := &LatencyFact{N: int64(len(list)), P50: at(50), P90: at(90), P99: at(99), Max: int64(slices.Max(list)), Target: micros(target)}
-	if target != nil {
-		f.Beyond = count(list, func(x float64) bool { return x > float64(*target) })
-	}
+	f.Beyond = count(of, func(o *Outcome) bool {
+		d, t := latency(o), own(w.target(o.Class, o.Tenant))
+		return d != nil && t != nil && *d > *t
+	})
 	return f
 }
 
