@@ -229,6 +229,9 @@ func (a *apart) result(partial bool) (*Result, error) {
 	if err := r.collect(&run, a.plan); err != nil {
 		return nil, err
 	}
+	for _, c := range a.clusters {
+		r.Printed = append(r.Printed, c.printed()...)
+	}
 	if !partial {
 		digests := make([]string, len(a.clusters))
 		for k, c := range a.clusters {

@@ -27,6 +27,7 @@ type cluster struct {
 	tracer      *tracer    // nil: the run is not traced
 	waits       []Wait
 	watch       func() // called now and then; nil: not
+	printers    printers
 
 	// What instances are made with.
 	notify  bool             // the router gets notices of the ends of requests
@@ -45,7 +46,7 @@ func newCluster(p *setup.Plan, x Execution) (*cluster, error) {
 
 // newClusterOf is newCluster with the policies of the plan.
 func newClusterOf(p *setup.Plan, x Execution, q []policies) (*cluster, error) {
-	c := &cluster{plan: p, execution: x}
+	c := &cluster{plan: p, execution: x, printers: printersOf(q)}
 	counterfactual := counterfactualSignals(&x.Tracing)
 	options, err := recorderOptions(p, q)
 	if err != nil {

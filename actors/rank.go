@@ -20,6 +20,8 @@ type rank struct {
 	recorder *metrics.Recorder
 	shown    []*publisher     // of its endpoint, and of the whole instance if that is published too
 	below    []engine.Storage // storage tiers; nil: none
+
+	scheduler policy.Scheduler
 }
 
 var _ engine.Sink = (*rank)(nil)
@@ -82,6 +84,7 @@ func (r *rank) config(p *setup.Plan, x *Execution, observed policy.Signals, belo
 	if err != nil {
 		return cfg, err
 	}
+	r.scheduler = s
 	cfg.Cache = kv.NewPool(int(d.Blocks), d.BlockSize, d.EnablePrefixCaching)
 	if x.StepByStep && x.Sequential && d.Blocks <= twinBlocks {
 		cfg.Cache = kv.NewNaivePool(int(d.Blocks), d.BlockSize, d.EnablePrefixCaching)

@@ -44,6 +44,8 @@ type Result struct {
 	Sessions *Sessions // nil: none began
 	Users    *Users    // nil: no closed loop, or none of its requests ended
 
+	Printed []Printed // what policies said to their authors, by kind
+
 	Stats lookahead.Stats // of the execution; not a result
 	Waits []Wait          // what kept processes from running in parallel
 

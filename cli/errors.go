@@ -18,6 +18,7 @@ import (
 	"blis/latency"
 	"blis/lookahead"
 	"blis/report"
+	"blis/script"
 	"blis/setup"
 	"blis/study"
 	"blis/suggest"
@@ -51,6 +52,9 @@ func (c *console) fail(err error) int {
 	case code == exitInterrupted:
 		c.note("interrupted")
 	default:
+		if program := (*script.Error)(nil); errors.As(err, &program) {
+			c.notePrinted("the program", program.Printed)
+		}
 		c.note("%s", errorLine(err))
 	}
 	if _, debug := c.lookup("BLIS_DEBUG"); debug && errors.As(err, &fault) {

@@ -95,10 +95,20 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 	return firstOf(err, checkFailed(outcome.Checks))
 }
 
+// notePrinted shows what a policy printed.
+func (c *console) notePrinted(who, text string) {
+	for line := range strings.Lines(text) {
+		c.note("%s says: %s", who, strings.TrimSuffix(line, "\n"))
+	}
+}
+
 // noteExecution says how a run went: what no result holds.
 func (c *console) noteExecution(r *actors.Result, took time.Duration, stats bool) {
 	if all := &r.Report.Overall; all.States[metrics.Completed] == 0 {
 		c.note("warning: no request completed: %s", report.OutcomeText(all))
+	}
+	for _, p := range r.Printed {
+		c.notePrinted(string(p.Kind), p.Text)
 	}
 	c.note("%s", report.Speed(r, took))
 	if stats {

@@ -28,6 +28,7 @@ type Error struct {
 	Kind         ErrorKind
 	Function     string // in which it happened; empty: outside of any
 	Message      string // one line
+	Printed      string // what the program had printed in the run, a line for each print
 }
 
 // Error is one line: file, line, column, function and message.

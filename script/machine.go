@@ -114,13 +114,19 @@ func (m *machine) charge(n int) { m.thread.Steps += uint64(max(n, 0)) }
 func (m *machine) call(f *starlark.Function, args starlark.Tuple) starlark.Value {
 	value, err := m.guarded(f, args)
 	if err != nil {
-		panic(m.explain(err))
+		m.stop(m.explain(err))
 	}
 	m.left -= min(m.left, m.thread.Steps)
 	if m.state.touched {
 		m.state.check(f)
 	}
 	return value
+}
+
+// stop ends the run.
+func (m *machine) stop(fault *Error) {
+	fault.Printed = m.Printed()
+	panic(fault)
 }
 
 // guarded turns a panic of the interpreter into an error.
@@ -208,16 +214,16 @@ func (m *machine) panicHere(err error) {
 // answer panics with the fault of a function whose answer is no decision.
 func (m *machine) answer(kind ErrorKind, f *starlark.Function, format string, args ...any) {
 	p := f.Position()
-	panic(&Error{File: m.program.name, Line: int(p.Line), Column: int(p.Col), Kind: kind, Function: f.Name(), Message: clip(oneLine(fmt.Sprintf(format, args...)), mostMessage)})
+	m.stop(&Error{File: m.program.name, Line: int(p.Line), Column: int(p.Col), Kind: kind, Function: f.Name(), Message: clip(oneLine(fmt.Sprintf(format, args...)), mostMessage)})
 }
 
 // mostPrinted bounds what a policy prints, in bytes.
 const mostPrinted = 4 << 10
 
-// print keeps a line.
+// print keeps a text as one line.
 func (m *machine) print(text string) {
 	if len(m.printed) < mostPrinted {
-		m.printed = append(append(m.printed, clip(text, mostPrinted-len(m.printed))...), '\n')
+		m.printed = append(append(m.printed, clip(oneLine(text), mostPrinted-len(m.printed))...), '\n')
 	}
 }
 

@@ -67,8 +67,18 @@ func argument(better func(x, best float64) bool) native {
 	}
 }
 
+// bestOf returns the index of the best number; without better it is the largest.
 func bestOf(data []float64, better func(x, best float64) bool) int {
 	best := 0
+	if better == nil {
+		top := data[0]
+		for k, x := range data {
+			if x > top {
+				best, top = k, x
+			}
+		}
+		return best
+	}
 	for k, x := range data {
 		if better(x, data[best]) {
 			best = k
@@ -81,7 +91,7 @@ func bestOf(data []float64, better func(x, best float64) bool) int {
 // vector among them, entry by entry; else what Starlark's function of the name does.
 func extreme(name string, better func(x, best float64) bool) native {
 	pair := entrywise(2, func(x [3]float64) float64 {
-		if better(x[1], x[0]) || x[1] != x[1] {
+		if better == nil && x[1] > x[0] || better != nil && better(x[1], x[0]) || x[1] != x[1] {
 			return x[1]
 		}
 		return x[0]

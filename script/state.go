@@ -72,7 +72,7 @@ func (s *state) check(f *starlark.Function) {
 			p := f.Position()
 			fault.Line, fault.Column, fault.Function = int(p.Line), int(p.Col), f.Name()
 		}
-		panic(fault)
+		s.of.stop(fault)
 	}
 	s.of.left -= min(s.of.left, uint64(size/valueSize))
 }
