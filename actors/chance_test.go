@@ -57,7 +57,8 @@ func TestSeedsChangeWhatChanceSays(t *testing.T) {
 			cfg := trace()
 			err := cfg.Policies.Set("routing.type", template.Name)
 			if isProgram(&template) && err == nil {
-				err = cfg.Policies.Set("routing.params.source", "def route(req, i): return -i.queue")
+				program := map[string]string{"starlark": "def route(req, i): return -i.queue", "tree": "0 - queue"}
+				err = cfg.Policies.Set("routing.params.source", program[template.Name])
 			}
 			if name, value, given := strings.Cut(set, "="); err == nil && given {
 				err = cfg.Policies.Set("routing.params."+name, value)

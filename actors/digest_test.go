@@ -34,6 +34,10 @@ func TestDigests(t *testing.T) {
 	for seed := range seeds {
 		add(fmt.Sprint("seed ", seed), drawTrial(seed))
 	}
+	for seed := range seeds / 2 { // programs in Starlark are among their policies
+		x, _ := drawBundleTrial(seed)
+		add(fmt.Sprint("bundle ", seed), x)
+	}
 	for name, x := range floating() {
 		add(name, x)
 		fmt.Fprintf(&lines, "%s: steps %016x arrivals and lengths %016x\n", name, steps(t, x), draws(t, x))

@@ -208,6 +208,13 @@ func (f *bundleFile) agree(t *policy.Template, list []node) []node {
 	switch t.Name {
 	case "starlark":
 		return put(put(list, "max_steps", pick(f.dice, "1e9", "1e15")), "source", strconv.Quote(pick(f.dice, programs[t.Kind]...)))
+	case "tree":
+		list = slices.DeleteFunc(put(list, "max_steps", "1e12"), func(n node) bool { return n.name == "source" || n.name == "tree" })
+		if f.chance(0.5) {
+			return put(list, "source", strconv.Quote(trees[t.Kind]))
+		}
+		list = slices.DeleteFunc(list, func(n node) bool { return n.name == "file" })
+		return put(list, "tree", trees[t.Kind])
 	case "weighted": // one above 0 at least
 		return put(list, pick(f.dice, "queue-depth", "prefix-affinity", "session-affinity", "cache-hit-rate"), pick(f.dice, "1", "0.5", "3"))
 	case "tenant-quota": // an autoscaler that is asked every millisecond is asked through all delays
@@ -239,7 +246,7 @@ func (f *bundleFile) value(p *policy.Parameter) string {
 		return pick(f.dice, p.Choices...)
 	case policy.Path:
 		return pick(f.dice, "mine.star", "a/b.star")
-	case policy.Text:
+	case policy.Text, policy.Mapping:
 		return "text"
 	case policy.Duration:
 		return f.duration(int64(p.Min), int64(min(p.Max, 1<<62)))

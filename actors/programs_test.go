@@ -35,3 +35,12 @@ var programs = map[policy.Kind][]string{
 		"def scale(ctx):\n  return ctx.replicas + round(rand() * 4 - 2)",
 	},
 }
+
+// trees are decision trees of each kind.
+var trees = map[policy.Kind]string{
+	policy.AdmissionKind: `{if: "max(queue) > 9 and delays < 3", then: delay(0.003), else: {if: rand() < 0.95, then: admit, else: reject}}`,
+	policy.PriorityKind:  `{if: "slo_class == 'critical'", then: 5, else: "mean(kv) - input / 1000"}`,
+	policy.RoutingKind:   `{if: "kv > 0.9 and queue > 2", then: -1, else: {if: prefix_hit > 0.5, then: "2 + prefix_hit", else: "1 / (1 + running)"}}`,
+	policy.SchedulerKind: `{if: "priority > 3", then: 0, else: input}`,
+	policy.AutoscaleKind: `{if: "len(kv) == 0 or mean(kv) > 0.3", then: replicas + 1, else: "max(1, replicas - 1)"}`,
+}

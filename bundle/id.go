@@ -3,6 +3,7 @@ package bundle
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,6 +57,10 @@ func (c *Selection) canonical(kind policy.Kind) {
 	if err != nil {
 		return // Complete has refused it
 	}
+	c.Params = slices.DeleteFunc(c.Params, func(s policy.Setting) bool { // the name of a file whose text is beside it
+		p := t.Parameter(s.Name)
+		return p != nil && p.Type == policy.Path && slices.ContainsFunc(c.Params, func(o policy.Setting) bool { return o.Name == p.Content })
+	})
 	for i := range c.Params {
 		if p := t.Parameter(c.Params[i].Name); p != nil {
 			c.Params[i].Value = canonicalText(p, c.Params[i].Value)

@@ -254,11 +254,14 @@ func textOf(p *policy.Parameter, x any) (text string, ok bool) {
 	case bool:
 		return strconv.FormatBool(x), p.Type == policy.Flag
 	case string:
-		return x, p.Type == policy.Choice || p.Type == policy.Path || p.Type == policy.Text || p.Type == policy.Triggers || p.Type == policy.Duration || p.Type == policy.Freshness || p.Type == policy.RandomDuration || p.Type == policy.CountOrAuto && x == policy.Auto
+		return x, p.Type == policy.Choice || p.Type == policy.Path || p.Type == policy.Text || p.Type == policy.Mapping || p.Type == policy.Triggers || p.Type == policy.Duration || p.Type == policy.Freshness || p.Type == policy.RandomDuration || p.Type == policy.CountOrAuto && x == policy.Auto
 	case json.Number:
 		_, err := strconv.ParseInt(string(x), 10, 64)
 		return string(x), p.IsNumber() || (p.Type == policy.Duration || p.Type == policy.Freshness || p.Type == policy.RandomDuration) && err == nil
 	case []member: // {periodic: 50ms}
+		if p.Type == policy.Mapping {
+			return mappingText(x)
+		}
 		if p.Type == policy.RandomDuration {
 			return randomDuration(x)
 		}
@@ -267,6 +270,29 @@ func textOf(p *policy.Parameter, x any) (text string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// mappingText returns a mapping as the text that a Mapping keeps: JSON, which is YAML.
+func mappingText(members []member) (string, bool) {
+	m, fault := freeMapping(members)
+	if fault != nil {
+		return "", false
+	}
+	text, err := jsonNotation.append(nil, m)
+	return string(text), err == nil
+}
+
+// mappingOf returns the mapping of the text of a Mapping, nil if it is none.
+func mappingOf(text string) Mapping {
+	members, fault := readDocument([]byte(text), maxText)
+	if fault != nil {
+		return nil
+	}
+	m, fault := freeMapping(members)
+	if fault != nil {
+		return nil
+	}
+	return m
 }
 
 // located returns a *policy.Error as an *Error with a line.

@@ -144,6 +144,10 @@ func valueOf(p *policy.Parameter, text string) any {
 		return text
 	}
 	switch {
+	case p.Type == policy.Mapping:
+		if m := mappingOf(text); m != nil {
+			return m
+		}
 	case p.Type == policy.Flag:
 		return text == "true"
 	case p.IsNumber():

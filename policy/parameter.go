@@ -28,12 +28,13 @@ const (
 	Triggers                            // what ParseTrigger reads
 	Path                                // the path of a file whose text becomes the parameter Content, see Template.Unread
 	Text                                // any text of at most MostText bytes, not empty
+	Mapping                             // a mapping in YAML, kept as its text of at most MostText bytes
 )
 
 // MostText bounds a Text, in bytes.
 const MostText = 64 << 10
 
-var parameterTypes = [...]string{"number", "true|false", "choice", "weight", "duration", "count", "freshness", "duration", "count|auto", "trigger", "path", "text"}
+var parameterTypes = [...]string{"number", "true|false", "choice", "weight", "duration", "count", "freshness", "duration", "count|auto", "trigger", "path", "text", "mapping"}
 
 // Freshness of a signal without an interval.
 const (
@@ -75,6 +76,8 @@ func (p *Parameter) Range() string {
 		return triggerForms
 	case p.Type == Path:
 		return "the path of a file"
+	case p.Type == Mapping:
+		return "a mapping like {name: value}"
 	case p.Type == Text:
 		return fmt.Sprintf("a text of at most %d KiB", MostText>>10)
 	case p.Type == RandomDuration:
@@ -268,7 +271,7 @@ func (p *Parameter) parse(text string) (value, bool) {
 		}
 		return value{}, false
 	}
-	if p.Type == Path || p.Type == Text {
+	if p.Type == Path || p.Type == Text || p.Type == Mapping {
 		return value{text: text}, len(text) <= MostText && (text != "" || p.Default == "")
 	}
 	if p.Type == Triggers {

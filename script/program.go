@@ -47,13 +47,21 @@ func load(name, source string, wanted ...string) (p *program, err error) {
 	if err != nil {
 		return nil, syntaxProblem(name, source, err)
 	}
+	return compile(name, source, file, wanted...)
+}
+
+// compile makes a program of a file that was parsed.
+func compile(name, source string, file *syntax.File, wanted ...string) (*program, error) {
 	compiled, err := starlark.FileProgram(file, isPredeclared)
 	if err != nil {
 		return nil, syntaxProblem(name, source, err)
 	}
-	p = &program{name: name, compiled: compiled}
-	r := reading{program: p, source: source}
-	return p, r.check(file, wanted)
+	p := &program{name: name, compiled: compiled}
+	r := reading{program: p}
+	if err := r.check(file, wanted); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // loaded are the programs read last: a cluster has a scheduler per instance.
@@ -64,25 +72,31 @@ var loaded struct {
 
 type loadedProgram struct {
 	name, source, wanted string
-	signals              int // in the table when it was read
+	tree                 policy.Kind // of a decision tree; empty: it is a program
+	signals              int         // in the table when it was read
 	program              *program
 }
 
 // mostLoaded is the number of programs that are kept.
 const mostLoaded = 16
 
-// cached is load, once for equal arguments that follow each other soon.
-func cached(name, source string, wanted ...string) (*program, error) {
+// cached is load, or of a tree loadTree, once for equal arguments that follow each other
+// soon.
+func cached(tree policy.Kind, name, source string, wanted ...string) (*program, error) {
 	loaded.Lock()
 	defer loaded.Unlock()
-	key := loadedProgram{name: name, source: source, wanted: strings.Join(wanted, " "), signals: len(policy.SignalTable())}
+	key := loadedProgram{tree: tree, name: name, source: source, wanted: strings.Join(wanted, " "), signals: len(policy.SignalTable())}
 	for k, l := range loaded.list {
 		if key.program = l.program; l == key {
 			loaded.list = append(slices.Delete(loaded.list, k, k+1), l)
 			return l.program, nil
 		}
 	}
-	p, err := load(name, source, wanted...)
+	read := func() (*program, error) { return load(name, source, wanted...) }
+	if tree != "" {
+		read = func() (*program, error) { return loadTree(tree, name, source) }
+	}
+	p, err := read()
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +132,6 @@ func syntaxProblem(name, source string, err error) *Error {
 // reading checks names in the text of a program.
 type reading struct {
 	program *program
-	source  string
 	fault   *Error
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.starlark.net/starlark"
+
 	"blis/policy"
 	"blis/vtime"
 )
@@ -280,4 +282,13 @@ func FuzzLoad(f *testing.F) {
 			t.Fatalf("%q", err.Error())
 		}
 	})
+}
+
+// set gives the state a list of numbers.
+func (s *state) set(name string, list []float64) {
+	var values []starlark.Value
+	for _, x := range list {
+		values = append(values, starlark.Float(x))
+	}
+	s.Dict.SetKey(starlark.String(name), starlark.NewList(values))
 }
