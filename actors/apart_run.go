@@ -230,7 +230,7 @@ func (a *apart) result(partial bool) (*Result, error) {
 		return nil, err
 	}
 	for _, c := range a.clusters {
-		r.Printed = append(r.Printed, c.printed()...)
+		r.rest.printed = append(r.rest.printed, c.printed()...)
 	}
 	if !partial {
 		digests := make([]string, len(a.clusters))

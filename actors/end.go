@@ -65,7 +65,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 	if err := r.collect(run, c.plan); err != nil {
 		return nil, err
 	}
-	r.Printed = c.printed()
+	r.rest.printed = c.printed()
 	if !partial {
 		r.Digest = c.digest()
 	}

@@ -118,7 +118,7 @@ func (x *trial) play(e Executor) (*yield, error) {
 		return nil, err
 	}
 	effective, err := json.Marshal(r.Config)
-	y.rest = fmt.Sprintf("%s end %v %+v %v %s", effective, r.End, r.Scaling, r.Names, nodesText(r))
+	y.rest = fmt.Sprintf("%s end %v %+v %v %s %q", effective, r.End, r.Scaling, r.Names, nodesText(r), r.Printed())
 	return y, err
 }
 

@@ -13,6 +13,9 @@ type Printed struct {
 	Text string // lines, each with its end; those of schedulers in the order of instances
 }
 
+// Printed returns what policies said to their authors, by kind.
+func (r *Result) Printed() []Printed { return r.rest.printed }
+
 // mostPrinted bounds what is kept of a kind of policies, in bytes.
 const mostPrinted = 4 << 10
 

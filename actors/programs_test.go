@@ -13,7 +13,7 @@ var programs = map[policy.Kind][]string{
 		"def admit(req, i):\n  state[req.tenant] = state.get(req.tenant, 0) + 1\n  return req.tenant_active < 30 and cluster.active < 100 or state[req.tenant] % 3 > 0",
 	},
 	policy.PriorityKind: {
-		"def priority(req):\n  return -req.input",
+		"def priority(req):\n  print(req.input)\n  return -req.input",
 		"def priority(req, i):\n  return mean(i.kv) + rand() + (5 if req.slo_class == 'critical' else 0)",
 		"def priority(req):\n  return req.tenant_rate + (1 if req.tenant_burst else 0)",
 	},
@@ -27,7 +27,7 @@ var programs = map[policy.Kind][]string{
 	policy.SchedulerKind: {
 		"def order(req):\n  return req.input + 10 * req.round",
 		"def order(req):\n  return rand() - req.priority\ndef victim(running):\n  return argmax(running.input - running.generated)",
-		"def victim(running):\n  return argmin(running.age)",
+		"def victim(running):\n  print(len(running))\n  return argmin(running.age)",
 	},
 	policy.AutoscaleKind: {
 		"def scale(ctx, i):\n  return ctx.replicas + (1 if mean(i.kv) > 0.3 else -1) if len(i) > 0 else None",

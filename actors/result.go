@@ -44,8 +44,6 @@ type Result struct {
 	Sessions *Sessions // nil: none began
 	Users    *Users    // nil: no closed loop, or none of its requests ended
 
-	Printed []Printed // what policies said to their authors, by kind
-
 	Stats lookahead.Stats // of the execution; not a result
 	Waits []Wait          // what kept processes from running in parallel
 
@@ -57,6 +55,7 @@ type restOfResult struct {
 	deployments []setup.Deployment // of the plan; nil: a result of no run
 	nodePools   []NodePoolUse      // none: GPUs are unlimited
 	nodes       []string           // of each instance, by its number
+	printed     []Printed
 }
 
 // Sessions counts the sessions of a workload. Each request of a session follows

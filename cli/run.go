@@ -107,7 +107,7 @@ func (c *console) noteExecution(r *actors.Result, took time.Duration, stats bool
 	if all := &r.Report.Overall; all.States[metrics.Completed] == 0 {
 		c.note("warning: no request completed: %s", report.OutcomeText(all))
 	}
-	for _, p := range r.Printed {
+	for _, p := range r.Printed() {
 		c.notePrinted(string(p.Kind), p.Text)
 	}
 	c.note("%s", report.Speed(r, took))
