@@ -21,7 +21,7 @@ func (s *Suite) Evaluate(ctx context.Context, ref *Reference, c Candidate, o Opt
 	if fault != nil {
 		return s.Failed(c, o, *fault), nil
 	}
-	figures, fault, err := e.play(ctx, p, e.list)
+	figures, fault, err := e.play(ctx, p, e.list, e.baseline)
 	if err != nil {
 		return nil, err
 	}
@@ -119,8 +119,8 @@ func (s *Suite) evaluation(ref *Reference, o Options) (*evaluation, error) {
 
 // play runs policies. What goes wrong is the fault of the candidate: the baseline ran in the same
 // scenarios.
-func (e *evaluation) play(ctx context.Context, p *policies, list []*Scenario) ([]Figures, *Fault, error) {
-	figures, err := play(ctx, list, func(c *Scenario) bundle.Bundle { return p.with(c) }, e.options)
+func (e *evaluation) play(ctx context.Context, p *policies, list []*Scenario, baseline []*Figures) ([]Figures, *Fault, error) {
+	figures, err := play(ctx, list, func(c *Scenario) bundle.Bundle { return p.with(c) }, baseline, e.options)
 	var fault *runFault
 	switch {
 	case err == nil:
@@ -137,7 +137,7 @@ func (e *evaluation) judgeHeldOut(ctx context.Context, c *Candidate, s *Suite) (
 	var figures []Figures
 	if fault == nil {
 		var err error
-		if figures, fault, err = e.play(ctx, p, e.held); err != nil {
+		if figures, fault, err = e.play(ctx, p, e.held, e.heldBase); err != nil {
 			return nil, err
 		}
 	}

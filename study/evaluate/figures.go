@@ -22,6 +22,7 @@ type Figures struct {
 	Lost     int64            `json:"lost"`     // of them: not completed
 	Values   map[string]exact `json:"values"`   // by measure: latencies in µs
 	Classes  []ClassFigures   `json:"classes"`  // by name
+	Seconds  []float64        `json:"seconds"`  // of each run: the time that its rates are over; 0: nothing completed
 	Digest   string           `json:"digest"`   // of the runs
 }
 
@@ -76,6 +77,7 @@ type tally struct {
 	sums           []float64        // of the others, over runs
 	classes        []*classTally    // by name
 	requests, lost int64
+	seconds        []float64 // of runs
 	digests        []string
 }
 
@@ -114,9 +116,6 @@ func (t *tally) class(name string) *classTally {
 
 // add accounts for a request, in order of arrival.
 func (t *tally) add(r *actors.Row) {
-	if !r.Measured() {
-		return
-	}
 	c := t.class(r.ClassName())
 	c.requests++
 	t.requests++
@@ -134,8 +133,10 @@ func (t *tally) add(r *actors.Row) {
 	}
 }
 
-// end accounts for the result of a run.
-func (t *tally) end(r *actors.Result) {
+// end accounts for the result of a run. atLeast is the time of the baseline with the same seed, in
+// seconds, or 0: rates of a run that lost requests are over no less. Rates go by the time until the
+// last completion, which who refuses the longest request would shorten.
+func (t *tally) end(r *actors.Result, atLeast float64) {
 	t.digests = append(t.digests, r.Digest)
 	if r.Sessions != nil && r.Sessions.NotSent > 0 { // a refused request has these on its conscience
 		t.requests += r.Sessions.NotSent
@@ -146,6 +147,14 @@ func (t *tally) end(r *actors.Result) {
 			}
 		}
 	}
+	seconds, slower := 0.0, 1.0
+	if s := r.Report.Window.Seconds; s != nil {
+		seconds = *s
+	}
+	if t.lost > 0 && seconds < atLeast {
+		slower = seconds / atLeast
+	}
+	t.seconds = append(t.seconds, seconds)
 	figures := r.Figures()
 	for i := range t.measures {
 		if t.samplers[i] != nil {
@@ -154,6 +163,9 @@ func (t *tally) end(r *actors.Result) {
 		t.sums[i] = math.NaN()
 		if x := t.measures[i].Of(figures); x != nil {
 			t.sums[i] = *x
+			if t.measures[i].rate() {
+				t.sums[i] *= slower
+			}
 		}
 	}
 }
@@ -161,7 +173,7 @@ func (t *tally) end(r *actors.Result) {
 // join adds the next run of the scenario.
 func (t *tally) join(o *tally) {
 	t.requests, t.lost = t.requests+o.requests, t.lost+o.lost
-	t.digests = append(t.digests, o.digests...)
+	t.digests, t.seconds = append(t.digests, o.digests...), append(t.seconds, o.seconds...)
 	for i, s := range t.samplers {
 		if s != nil {
 			s.Join(o.samplers[i])
@@ -180,7 +192,7 @@ func (t *tally) join(o *tally) {
 
 // figures are those of a scenario, when all its runs have joined.
 func (t *tally) figures(c *Scenario) Figures {
-	f := Figures{Scenario: c.Name, Key: c.key(), Requests: t.requests, Lost: t.lost, Values: map[string]exact{}, Classes: []ClassFigures{}}
+	f := Figures{Scenario: c.Name, Key: c.key(), Requests: t.requests, Lost: t.lost, Values: map[string]exact{}, Classes: []ClassFigures{}, Seconds: t.seconds}
 	for i := range t.measures {
 		x := t.sums[i] / float64(len(t.digests))
 		if s := t.samplers[i]; s != nil {

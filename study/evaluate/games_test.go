@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 
@@ -201,6 +202,20 @@ func TestGamesDoNotWin(t *testing.T) {
 		a := good(t, "routing: {type: "+c+"}")
 		if a.Score >= 0.5 && a.HeldOut.Score >= 0.5 {
 			t.Errorf("%s beats the baseline: %.4f, held out %.4f", c, a.Score, a.HeldOut.Score)
+		}
+	}
+}
+
+// Who refuses the few longest requests ends earlier, and has no higher rate for that.
+func TestRatesAreNotShortened(t *testing.T) {
+	alone := string(Text(Default))
+	from, to := strings.Index(alone, "measures:"), strings.Index(alone, "settings:")
+	s := parse(t, alone[:from]+"measures: {goodput: 1, throughput: 1, tokens_per_second: 1, completed_per_replica_hour: 1}\n"+alone[to:])
+	r := reference(t, s, Options{HeldOut: true})
+	a := evaluate(t, s, r, yaml("{routing: {type: least-loaded}, admission: {type: game-no-longest}}"), Options{HeldOut: true})
+	for _, one := range append(a.PerScenario, a.HeldOut.PerScenario...) {
+		if one.Score > 0.5 || strings.HasPrefix(one.ID, "long-prompts") == (one.Score == 0.5) {
+			t.Errorf("%s: %v, want less than the baseline where requests are refused: %v", one.ID, one.Score, one.Objectives)
 		}
 	}
 }

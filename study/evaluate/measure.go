@@ -42,6 +42,11 @@ func countable() (names []string) {
 	return names
 }
 
+// rate reports whether the measure is a number per time in which a run completed requests.
+func (w *Weighted) rate() bool {
+	return w.Kind == metrics.PerSecond || w.Name == "completed_per_replica_hour"
+}
+
 // metric is the name of the measure in answers, which has the unit.
 func (w *Weighted) metric() string {
 	switch {

@@ -38,6 +38,7 @@ func TestBadSuites(t *testing.T) {
 		{"a seed among settings", "num-instances: 2", "seed: 3", "suite.yaml:3: settings.seed: not a setting of a scenario: want seeds"},
 		{"a file", "num-instances: 2", "trace: a.csv", "suite.yaml:3: settings.trace: names a file"},
 		{"a file of deployments", "num-instances: 2", "deployments: /etc/hosts", "a suite stands alone"},
+		{"a window", "num-instances: 2", "measure-from: 5s", "suite.yaml:3: settings.measure-from: not a setting of a scenario: all requests count"},
 		{"a fitness", "num-instances: 2", "fitness-weights: goodput:1", "not a setting of a scenario: want measures"},
 		{"a bad specification", "aggregate_rate: 40", "aggregate_rates: 40", `suite.yaml:14: aggregate_rates: unknown field`},
 		{"a value of a specification", "params: {value: 300}", "params: {value: none}", "suite.yaml:17: "},

@@ -26,8 +26,9 @@ func (e *runFault) Unwrap() error { return e.err }
 
 // play runs policies in scenarios, each with all its seeds, and returns the figures of each.
 // The error is the one of the first run that failed, in the order of scenarios and seeds,
-// whichever ended first: a *runFault, or the one of ctx.
-func play(ctx context.Context, list []*Scenario, policies func(*Scenario) bundle.Bundle, o Options) ([]Figures, error) {
+// whichever ended first: a *runFault, or the one of ctx. baseline is the figures of the baseline
+// in the same scenarios; nil: it is the baseline that plays.
+func play(ctx context.Context, list []*Scenario, policies func(*Scenario) bundle.Bundle, baseline []*Figures, o Options) ([]Figures, error) {
 	type task struct{ scenario, seed int }
 	var tasks []task
 	for i, c := range list {
@@ -45,7 +46,11 @@ func play(ctx context.Context, list []*Scenario, policies func(*Scenario) bundle
 			cfg.Row = t.add
 			var r *actors.Result
 			if r, err = actors.Run(ctx, cfg); err == nil {
-				t.end(r)
+				atLeast := 0.0
+				if baseline != nil {
+					atLeast = baseline[tasks[i].scenario].Seconds[tasks[i].seed]
+				}
+				t.end(r, atLeast)
 				tallies[i] = t
 				return nil
 			}

@@ -31,7 +31,7 @@ func (s *Suite) Reference(ctx context.Context, o Options) (*Reference, error) {
 		return nil, err
 	}
 	list = slices.Concat(list, held)
-	figures, err := play(ctx, list, func(c *Scenario) bundle.Bundle { return c.settings.Policies }, o)
+	figures, err := play(ctx, list, func(c *Scenario) bundle.Bundle { return c.settings.Policies }, nil, o)
 	var fault *runFault
 	if errors.As(err, &fault) {
 		return nil, inputErrorf("suite %s: the baseline fails: %v", s.Name, err)
@@ -66,7 +66,7 @@ func (r *Reference) of(c *Scenario) (*Figures, error) {
 		if f.Scenario != c.Name {
 			continue
 		}
-		if f.Key != c.key() {
+		if f.Key != c.key() || len(f.Seconds) != len(c.Seeds) {
 			return nil, inputErrorf("the reference has scenario %s of another suite, or of another version of blis: want it computed again", c.Name)
 		}
 		return f, nil

@@ -111,15 +111,6 @@ func TestUnmeasuredInOneScenario(t *testing.T) {
 	}
 }
 
-// Only requests of the measured window count, in all figures.
-func TestMeasuredWindow(t *testing.T) {
-	s := parse(t, edited(t, tiny, "rate: 30}", "rate: 30, measure-from: 1s}"))
-	f := reference(t, s, Options{}).Scenarios[0]
-	if f.Requests == 0 || f.Requests >= 100 || f.Classes[0].Requests != f.Requests {
-		t.Errorf("%d requests, %d of the class, of 120 of which about half come in the first second", f.Requests, f.Classes[0].Requests)
-	}
-}
-
 // Figures of classes are of the runs of all seeds, as those of the scenario.
 func TestClassesAddUp(t *testing.T) {
 	_, r := standard()

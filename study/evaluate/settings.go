@@ -117,6 +117,8 @@ func (d *document) allowed(at yamldoc.Place, name string) error {
 			return d.fault(at, "names a file: a suite stands alone, want workload with a specification, or other settings")
 		case name == "seed" || name == "workload-seed":
 			return d.fault(at, "not a setting of a scenario: want seeds, like seeds: [1, 2]")
+		case name == "measure-from" || name == "measure-to":
+			return d.fault(at, "not a setting of a scenario: all requests count, or a policy wins by refusing the others")
 		case name == "force-routing" || name == "fitness-weights":
 			return d.fault(at, "not a setting of a scenario: want measures with weights, and policies that route")
 		case name == setup.PoliciesSetting || ofBundle && !belongsToCluster(path):
