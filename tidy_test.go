@@ -47,6 +47,7 @@ var layers = map[string]string{
 
 	"cputime":           "", // for tests
 	"internal/testsize": "",
+	"examples/search":   "",
 
 	"internal/keytable":   "",
 	"internal/prefixtwin": "workload", // for tests

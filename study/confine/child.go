@@ -154,7 +154,7 @@ func (c *Child) end(limits Limits) End {
 // address in the program would be a panic.
 func ranOut(said string) bool {
 	return strings.HasPrefix(said, "SIGSEGV") || slices.ContainsFunc(
-		[]string{"out of memory", "cannot allocate memory", "failed to create new OS thread", "unexpected signal during runtime execution"},
+		[]string{"out of memory", "cannot allocate memory", "failed to create new OS thread", "pthread_create failed", "unexpected signal during runtime execution"},
 		func(words string) bool { return strings.Contains(said, words) })
 }
 

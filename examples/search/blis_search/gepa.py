@@ -4,13 +4,12 @@ from gepa.core.adapter import EvaluationBatch
 import blis_search
 
 
-def evaluator(candidate, example=None):  # for gepa.optimize_anything
-    text = candidate if isinstance(candidate, str) else candidate["policy"]
-    answer = blis_search.evaluate(text, *(["--scenarios", example] if example else []))
+def evaluator(candidate, example=None):  # for optimize_anything
+    answer = blis_search.evaluate(candidate if isinstance(candidate, str) else candidate["policy"], *(["--scenarios", example] if example else []))
     return answer["score"], {"scores": answer["objectives"], "feedback": answer["feedback"]}
 
 
-class Adapter:  # for gepa.optimize
+class Adapter:  # for optimize
     propose_new_texts = None
 
     def evaluate(self, batch, candidate, capture_traces=False):
@@ -18,5 +17,5 @@ class Adapter:  # for gepa.optimize
         return EvaluationBatch(answers, [a["score"] for a in answers], answers if capture_traces else None, [a["objectives"] for a in answers])
 
     def make_reflective_dataset(self, candidate, eval_batch, components_to_update):
-        rows = [{"Inputs": ",".join(s["id"] for s in a["per_scenario"]), "Generated Outputs": a["metrics"], "Feedback": a["feedback"]} for a in eval_batch.trajectories]
+        rows = [{"Inputs": a["per_scenario"][0]["id"], "Generated Outputs": a["metrics"], "Feedback": a["feedback"]} for a in eval_batch.trajectories]
         return {name: rows for name in components_to_update}

@@ -1,6 +1,5 @@
-"""Translates a policy in Python to Starlark; what is on line 7 stays on line 7: python py2star.py policy.py > policy.star
-Translated: annotations, f-strings (without formats), **, is, generators, sets, chained comparisons, import math, assert,
-raise. What Starlark has no word for is refused by its line."""
+"""Translates a policy in Python to Starlark, line by line: python py2star.py policy.py > policy.star
+What Starlark has no word for is refused by its line. f-strings lose their formats."""
 import ast
 import sys
 
@@ -8,11 +7,11 @@ REFUSED = {"ClassDef": "class: want functions and dictionaries", "Try": "try: wa
            "Global": "global: want the dictionary state", "Nonlocal": "nonlocal: want a dictionary", "Match": "match: want if and elif",
            "NamedExpr": ":=, want an assignment on a line of its own", "Yield": "yield: want a list", "Delete": "del: want x.pop(k)",
            "AsyncFunctionDef": "async", "MatMult": "@: want sum(a * b)", "Starred": "*: want the arguments one by one"}
+RESERVED = {"load": "load_"}  # a word of Starlark
 MATH = {"fabs": "abs", "e": "2.718281828459045", "pi": "3.141592653589793", "inf": 'float("inf")'}
 
 
-def call(name, *args):
-    return ast.Call(ast.Name(name), list(args), [])
+call = lambda name, *args: ast.Call(ast.Name(name), list(args), [])  # noqa: E731
 
 
 class Translator(ast.NodeTransformer):
@@ -30,7 +29,9 @@ class Translator(ast.NodeTransformer):
         if kind == "FunctionDef":
             node.returns = None
         elif kind == "arg":
-            node.annotation = None
+            node.annotation, node.arg = None, RESERVED.get(node.arg, node.arg)
+        elif kind == "Name":
+            node.id = RESERVED.get(node.id, node.id)
         elif kind == "AnnAssign":
             return ast.Assign([node.target], node.value, lineno=line) if node.value else ast.Pass(lineno=line)
         elif isinstance(getattr(node, "op", None), ast.Pow):
