@@ -2,6 +2,9 @@ package evaluate
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -233,13 +236,23 @@ func TestOneInstanceLosesEverywhere(t *testing.T) {
 
 // What is better by hand climbs: routing, then who is served first; in the suite and in its held-out part.
 func TestImprovementsClimb(t *testing.T) {
+	page, err := os.ReadFile("../../docs/search.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	last := good(t, "routing: {type: round-robin}")
+	scores := []float64{last.Score}
 	for _, c := range []string{"routing: {type: least-loaded}", "routing: {type: weighted}", "{routing: {type: weighted}, priority: {type: deadline-aware}, scheduler: {type: priority-fcfs}}"} {
 		a := good(t, c)
 		if a.Score < last.Score+0.003 || a.HeldOut.Score < last.HeldOut.Score+0.003 {
 			t.Errorf("%s has %.4f, held out %.4f after %.4f, %.4f: want more", c, a.Score, a.HeldOut.Score, last.Score, last.HeldOut.Score)
 		}
-		last = a
+		last, scores = a, append(scores, a.Score)
+	}
+	for _, x := range slices.Delete(scores, 1, 2) { // all but the baseline
+		if !strings.Contains(string(page), fmt.Sprintf("(%.3f)", x)) {
+			t.Errorf("docs/search.md does not have the score %.3f", x)
+		}
 	}
 }
 
