@@ -32,7 +32,18 @@ func (e *evaluation) feedback(ctx context.Context, p *policies, a *Answer, figur
 	}
 	lines = append(lines, saturation(r), anomalies(&r.Report.Anomalies))
 	lines = append(lines, d.lines()...)
-	return fit(lines), nil
+	return fit(append(lines, printed(r)...)), nil
+}
+
+// printed is what policies of a run printed, with a line of its own for each that they printed.
+func printed(r *actors.Result) (lines []string) {
+	for _, p := range r.Printed() {
+		lines = append(lines, fmt.Sprintf("Printed by %s:", p.Kind))
+		for line := range strings.Lines(p.Text) {
+			lines = append(lines, "> "+clip(strings.TrimSuffix(line, "\n"), maxLine))
+		}
+	}
+	return lines
 }
 
 // fit joins lines as far as they fit. Empty ones are left out.
@@ -230,5 +241,5 @@ func (c *Candidate) quoted(f *Fault) string {
 	return fmt.Sprintf("Line %d is: %s", f.Line, clip(strings.TrimSpace(lines[f.Line-1]), maxLine))
 }
 
-// maxLine is how much of a line feedback quotes, in bytes.
+// maxLine is how much of a line feedback has of a text, or of what it prints, in bytes.
 const maxLine = 160

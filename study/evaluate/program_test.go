@@ -98,3 +98,17 @@ func TestMaxSteps(t *testing.T) {
 		t.Error("another limit is another policy")
 	}
 }
+
+// What a program prints stands at the end of the feedback, as far as there is room.
+func TestFeedbackHasWhatIsPrinted(t *testing.T) {
+	s := parse(t, tiny)
+	r := reference(t, s, Options{})
+	a := evaluate(t, s, r, star("def route(req, i):\n    if req.input >= 300:\n        print(\"long\", req.input)\n    return i.queue\n"), Options{})
+	_, said, found := strings.Cut(a.Feedback, "Printed by routing:\n> long ")
+	if !a.OK || !found || strings.Count(said, "> long") < 2 || len(a.Feedback) > maxFeedback {
+		t.Errorf("%d bytes: %s", len(a.Feedback), a.Feedback)
+	}
+	if a := evaluate(t, s, r, star("def route(req, i):\n    print(\"x\" * 100000)\n    return i.queue\n"), Options{}); !a.OK || !strings.Contains(a.Feedback, "\n> xxx") || len(a.Feedback) > maxFeedback {
+		t.Errorf("%d bytes: %+v", len(a.Feedback), a.Error)
+	}
+}
