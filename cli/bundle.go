@@ -120,10 +120,8 @@ func (s *settings) baseBundle(command *kong.Context, l *settingSources) (setup.O
 	if err != nil {
 		return 0, inputError("--policy-config: " + pathProblem(err))
 	}
-	if s.Policies, err = bundle.Parse(s.PolicyConfig, text); err != nil {
-		return 0, inputError(err.Error())
-	}
-	return setup.FromEnvironment, nil
+	s.Policies, err = parseBundle(s.PolicyConfig, text)
+	return setup.FromEnvironment, err
 }
 
 // origin is where the value of a flag that was given comes from.

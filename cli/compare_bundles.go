@@ -65,11 +65,7 @@ func (r *compareCmd) bundleOf(argument, name string, given []setup.Edit) (b bund
 func argumentBundle(argument string) (bundle.Bundle, error) {
 	text, err := input.ReadFile(argument, input.Bundle)
 	if err == nil {
-		b, err := bundle.Parse(argument, text)
-		if err != nil {
-			return b, inputError(err.Error())
-		}
-		return b, nil
+		return parseBundle(argument, text)
 	}
 	if !errors.Is(err, os.ErrNotExist) || filepath.Base(argument) != argument || bundleExtension(argument) != "" {
 		return bundle.Bundle{}, inputError(pathProblem(err))
@@ -105,7 +101,7 @@ func routings() []string {
 
 // bundleExtension is the extension of a name if bundles may have it.
 func bundleExtension(name string) string {
-	if e := filepath.Ext(name); e == ".yaml" || e == ".yml" || e == ".json" {
+	if e := filepath.Ext(name); isProgram(name) || e == ".yaml" || e == ".yml" || e == ".json" {
 		return e
 	}
 	return ""

@@ -18,7 +18,7 @@ import (
 type settings struct {
 	actors.Config
 
-	PolicyConfig string   `type:"path" placeholder:"FILE" group:"Policies" help:"Bundle file with the policies and their parameters (YAML); in place of policies."`
+	PolicyConfig string   `type:"path" placeholder:"FILE" group:"Policies" help:"Bundle file with the policies and their parameters (YAML), or a program in Starlark (.star); in place of policies."`
 	Set          []string `sep:"none" placeholder:"PATH=VALUE" group:"Policies" help:"Change one field of the bundle, like routing.params.queue-depth=3. Can be given several times."`
 
 	WorkloadKind string `name:"workload" placeholder:"NAME" group:"Workload" help:"As the public simulator takes it: distribution (what the flags say; the default), traces (with --trace), or the lengths of chatbot, contentgen, summarization or multidoc, of which single flags change one."`

@@ -16,7 +16,7 @@ func TestProgramsAreFound(t *testing.T) {
 		"in/bundle.yaml":      "routing: {type: starlark, params: {file: mine.star, tie: lowest}}\nscheduler: {type: starlark, params: {file: mine.star}}\n",
 		"in/config.yaml":      "policies:\n  routing:\n    type: starlark\n    params: {file: mine.star}\n",
 		"in/deployments.yaml": "deployments:\n- {id: a, model: Llama-3.1-8B-Instruct, replicas: 2, routing: {type: starlark, params: {file: mine.star}}}\n",
-		"in/sweep.yaml":       "name: s\nbase: {num-requests: 20}\naxes: {policies: [bundle.yaml, round-robin]}\nreplicates: 1\n",
+		"in/sweep.yaml":       "schema: blis.sweep/v1\nbase: {num-requests: 20}\naxes: {policies: [bundle.yaml, mine.star, round-robin]}\n",
 	} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -31,7 +31,7 @@ func TestProgramsAreFound(t *testing.T) {
 		"run --set routing.type=starlark --set routing.params.file=in/mine.star",
 		"run --policies {routing:{type:starlark,params:{file:in/mine.star}}}",
 		"run --routing-policy starlark --policy-config in/bundle.yaml",
-		"compare in/bundle.yaml round-robin --seeds 2",
+		"run --policy-config in/mine.star", "compare in/bundle.yaml in/mine.star round-robin --seeds 2",
 	} {
 		words := strings.Fields(strings.ReplaceAll(args, ":", ": "))
 		if strings.Contains(args, "--policies") {
@@ -41,6 +41,9 @@ func TestProgramsAreFound(t *testing.T) {
 		if !strings.Contains(s.out, "argmin(i.queue + i.running)") {
 			t.Errorf("%s: the result lacks the program", args)
 		}
+	}
+	if s := done(t, "sweep", "in/sweep.yaml"); !strings.Contains(s.out, "mine.star") || !strings.Contains(s.out, "3 points ok") {
+		t.Errorf("a sweep of programs: %s", s.out)
 	}
 	bundle := effective(t, nil, "policies", "--policy-config", "in/bundle.yaml")
 	if err := os.WriteFile("effective.yaml", []byte(bundle), 0o600); err != nil {

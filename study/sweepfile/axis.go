@@ -2,7 +2,7 @@ package sweepfile
 
 import (
 	"encoding/json"
-	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -150,11 +150,11 @@ func (d *document) assignment(at yamldoc.Place, name string, n *yamldoc.Node) (o
 
 // bundle is the bundle of an argument; a file beside the sweep file counts first.
 func (d *document) bundle(argument string) (bundle.Bundle, error) {
-	if strings.HasSuffix(argument, ".star") {
-		return bundle.Bundle{}, errors.New("policies in Starlark are not supported, want a bundle in YAML or the name of a routing policy")
-	}
 	if !filepath.IsAbs(argument) {
 		beside := filepath.Join(filepath.Dir(d.path), argument)
+		if _, err := os.Stat(beside); err == nil && filepath.Ext(argument) == ".star" {
+			return d.Bundle(beside)
+		}
 		if text, err := input.ReadFile(beside, input.Bundle); err == nil {
 			return bundle.Parse(beside, text)
 		}
