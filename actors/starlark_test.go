@@ -52,11 +52,8 @@ def route(req, i):
 // TestTemplatesInStarlarkAreTheTemplates: the digest of a run does not tell who decides, on
 // any executor.
 func TestTemplatesInStarlarkAreTheTemplates(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a while")
-	}
 	executors := []actors.Execution{{Workers: 1, Sequential: true}, {Workers: 1}, {Workers: 2}, {Workers: 3, Inline: -1}, {Workers: 8, Inline: -1}}
-	for seed := range uint64(testsize.Cases(t, 5, 20, 60)) {
+	for seed := range uint64(testsize.Cases(t, 20, 20, 100)) {
 		rng := rand.New(rand.NewPCG(seed, 0x737461))
 		cfg := actors.DefaultConfig()
 		cfg.Seed, cfg.NumInstances, cfg.NumRequests = seed, 1+rng.IntN(9), 200+rng.Int64N(200)

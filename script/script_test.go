@@ -292,3 +292,18 @@ func (s *state) set(name string, list []float64) {
 	}
 	s.Dict.SetKey(starlark.String(name), starlark.NewList(values))
 }
+
+// TestVecsCountTheirEntries: an operation with a vec of n entries takes n steps more than
+// one with a vec of one.
+func TestVecsCountTheirEntries(t *testing.T) {
+	steps := func(n int) uint64 {
+		p := mustRouting(t, "def route(req, i):\n  return i.queue + i.queue * 2 - i.kv").(*routing)
+		view := viewOf(n)
+		view.Declared = p.Observes()
+		p.Route(&policy.Request{}, 0, &policy.RouterState{View: view, Declared: p.Observes()}, view, 0)
+		return p.thread.Steps
+	}
+	if one, many := steps(1), steps(101); many-one != 5*100 { // two columns, three operations
+		t.Errorf("%d steps with one instance, %d with 101: want 500 more", one, many)
+	}
+}
