@@ -46,7 +46,7 @@ func ofTraffic(name, group string) bool { return group == "Workload" || name == 
 // check checks a scenario with the policies of the baseline, as far as that goes without its
 // run, and takes from its plan what is known before.
 func (d *document) check(at yamldoc.Place, c *Scenario) error {
-	if c.workload != nil {
+	if c.workload.text != nil {
 		if err := d.checkWorkload(at, c); err != nil {
 			return err
 		}
@@ -65,6 +65,7 @@ func (d *document) check(at yamldoc.Place, c *Scenario) error {
 	c.cluster = plan.Config.Policies
 	c.scales = c.cluster.Autoscale.Type != noAutoscaler
 	c.accuracy = accuracy(&plan.Summary)
+	c.unused = unused(plan.Summary.Notes)
 	c.ids, err = c.hashes(plan)
 	return err
 }
@@ -74,7 +75,7 @@ func (d *document) checkWorkload(at yamldoc.Place, c *Scenario) error {
 	if given := c.settings.Scenario; given != "" {
 		return d.fault(at, "has a workload and the setting scenario: want one of them")
 	}
-	s, err := spec.Parse(d.file, c.workload)
+	s, err := spec.Parse(c.workload.path, c.workload.text)
 	if err != nil {
 		return err
 	}
@@ -87,13 +88,13 @@ func (d *document) checkWorkload(at yamldoc.Place, c *Scenario) error {
 // hashes computes the ids from a plan.
 func (c *Scenario) hashes(plan *setup.Plan) (of ids, err error) {
 	cfg := plan.Config
-	cfg.WorkloadSpec = "" // its content counts
+	cfg.WorkloadSpec, cfg.Failures = "", "" // their content counts
 	text, err := study.AppendSettings(nil, &cfg, ofTraffic)
 	if err != nil {
 		return of, err
 	}
-	text = fmt.Appendf(text, "specification %q\n", c.traffic)
-	if strings.Contains(c.traffic, `"utilization"`) || strings.Contains(c.traffic, `"scenario"`) || cfg.Scenario != "" {
+	text = fmt.Appendf(text, "specification %q\n", c.workload.line)
+	if strings.Contains(c.workload.line, `"utilization"`) || strings.Contains(c.workload.line, `"scenario"`) || cfg.Scenario != "" {
 		text = fmt.Appendf(text, "capacity %v\n", plan.Summary.Capacity) // the rate is a share of it
 	}
 	of.workload = hash(fmt.Appendf(text, "seeds %v\n", c.Seeds))
@@ -105,6 +106,7 @@ func (c *Scenario) hashes(plan *setup.Plan) (of ids, err error) {
 	for i := range c.Measures {
 		text = fmt.Appendf(text, "measure %s %v\n", c.Measures[i].Name, c.Measures[i].Weight)
 	}
+	text = fmt.Appendf(text, "failures %q\n", c.failures.line)
 	of.cluster = hash(fmt.Appendf(text, "weight %v\n", c.Weight))
 	return of, nil
 }

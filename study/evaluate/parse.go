@@ -74,6 +74,7 @@ type scenarioFields struct {
 	Measures *yamldoc.Node `yaml:"measures"`
 	Settings *yamldoc.Node `yaml:"settings"`
 	Workload *yamldoc.Node `yaml:"workload"`
+	Failures *yamldoc.Node `yaml:"failures"`
 }
 
 // document is a suite that is being read.
@@ -167,13 +168,25 @@ func (d *document) scenario(at yamldoc.Place, n *yamldoc.Node) (err error) {
 	if c.settings, err = d.readSettings(at, d.fields.Settings, f.Settings); err != nil {
 		return err
 	}
-	if f.Workload != nil {
-		if f.Workload.Kind != yamldoc.Mapping {
-			return d.fault(at.Within("workload", f.Workload.Line), "%s: want a specification, as docs/workloads.md describes it", f.Workload.Describe())
-		}
-		c.workload, c.traffic = []byte(f.Workload.Format()), f.Workload.At(1).Format()
+	if c.workload, err = d.inline(at, "workload", "", f.Workload); err != nil {
+		return err
+	}
+	if c.failures, err = d.inline(at, "failures", " (failures)", f.Failures); err != nil {
+		return err
 	}
 	return d.check(at, c)
+}
+
+// inline reads a file that stands in a scenario, as its page describes it. The mark tells files
+// of one scenario apart.
+func (d *document) inline(at yamldoc.Place, name, mark string, n *yamldoc.Node) (f inlineFile, err error) {
+	switch {
+	case n == nil:
+		return f, nil
+	case n.Kind != yamldoc.Mapping:
+		return f, d.fault(at.Within(name, n.Line), "%s: want a mapping, as docs/%s describes its file", n.Describe(), map[string]string{"workload": "workloads.md", "failures": "failures.md"}[name])
+	}
+	return inlineFile{d.file + mark, []byte(n.Format()), n.At(1).Format()}, nil
 }
 
 // readName reads the name of a scenario: other programs use it as an id.
@@ -290,11 +303,14 @@ func (d *document) checkScenarios(at yamldoc.Place) error {
 	return nil
 }
 
-// Warnings says what is doubtful about the scored scenarios of a suite that the options choose.
+// warnings says what is doubtful about the scored scenarios of a suite that the options choose.
 func (s *Suite) warnings(list []*Scenario) (warnings []string) {
 	for _, c := range list {
 		if !slices.ContainsFunc(c.Measures, func(w Weighted) bool { return w.Weight > 0 && slices.Contains(ofAllRequests, w.Name) }) {
 			warnings = append(warnings, fmt.Sprintf("scenario %s weighs none of %s: a policy may win by refusing work", c.Name, strings.Join(ofAllRequests, ", ")))
+		}
+		for _, text := range c.unused {
+			warnings = append(warnings, "scenario "+c.Name+": "+text)
 		}
 	}
 	return warnings

@@ -43,7 +43,10 @@ func TestBadSuites(t *testing.T) {
 		{"a bad specification", "aggregate_rate: 40", "aggregate_rates: 40", `suite.yaml:14: aggregate_rates: unknown field`},
 		{"a value of a specification", "params: {value: 300}", "params: {value: none}", "suite.yaml:17: "},
 		{"two workloads", "    workload:", "    settings: {scenario: sanity}\n    workload:", "has a workload and the setting scenario"},
-		{"a workload that is a path", "workload:\n      version: \"2\"\n      aggregate_rate: 40\n      num_requests: 60\n      clients:\n        - {id: x, rate_fraction: 1, slo_class: batch, input_distribution: {type: constant, params: {value: 300}}, output_distribution: {type: constant, params: {value: 20}}}", "workload: w.yaml", "suite.yaml:12: scenarios[1].workload: \"w.yaml\": want a specification"},
+		{"a workload that is a path", "workload:\n      version: \"2\"\n      aggregate_rate: 40\n      num_requests: 60\n      clients:\n        - {id: x, rate_fraction: 1, slo_class: batch, input_distribution: {type: constant, params: {value: 300}}, output_distribution: {type: constant, params: {value: 20}}}", "workload: w.yaml", "suite.yaml:12: scenarios[1].workload: \"w.yaml\": want a mapping, as docs/workloads.md"},
+		{"bad failures", "    workload:", "    failures: {failures: [{crsh: instance-0, at: 3s}]}\n    workload:", "suite.yaml (failures):12: failures[0].crsh: unknown field"},
+		{"failures that are a path", "    workload:", "    failures: a.yaml\n    workload:", "suite.yaml:12: scenarios[1].failures: \"a.yaml\": want a mapping, as docs/failures.md describes"},
+		{"a file of failures", "num-instances: 2", "failures: a.yaml", "suite.yaml:3: settings.failures: names a file"},
 		{"a bad baseline", "measures:", "baseline: {routing: {type: weigted}}\nmeasures:", `suite.yaml:2: routing.type: unknown routing policy "weigted"`},
 	} {
 		_, err := Parse("suite.yaml", []byte(edited(t, tiny, c.old, c.new)))
@@ -69,6 +72,29 @@ func TestSuiteWithoutAllRequestsIsWarnedOf(t *testing.T) {
 	s, r := standard()
 	if a := evaluate(t, s, r, yaml(""), Options{}); len(a.Warnings) != 0 {
 		t.Errorf("warnings of the default suite: %q", a.Warnings)
+	}
+}
+
+func TestSettingsWithoutEffectAreWarnedOf(t *testing.T) {
+	text := edited(t, tiny, "rate: 30}", "rate: 30, prefix-tokens: 20, mttr: 5s, kv-event-delay: 5ms, max-replicas: 9}")
+	s := parse(t, edited(t, text, "rate: 35}", "rate: 35, mttr: 5s}"))
+	a := evaluate(t, s, reference(t, s, Options{}), yaml(""), Options{})
+	if len(a.Warnings) != 1 || !strings.HasPrefix(a.Warnings[0], "scenario a: mttr has no effect: ") {
+		t.Errorf("warnings %q, want one about mttr of scenario a", a.Warnings)
+	}
+}
+
+// A scenario may have failures of instances; they count in the results and in the ids.
+func TestFailuresOfInstances(t *testing.T) {
+	text := edited(t, tiny, "    settings: {num-requests: 60, rate: 30}", "    measures: {p99_ttft: 0, completed_share: 0}\n    failures: {failures: [{crash: instance-0, at: 500ms, for: 60s}]}\n    settings: {num-requests: 60, rate: 30}")
+	s, other := parse(t, text), parse(t, edited(t, text, "at: 500ms", "at: 501ms"))
+	r := reference(t, s, Options{})
+	if f := r.Scenarios[0]; f.Lost == 0 || float64(f.Values["completed_share"]) >= 1 {
+		t.Errorf("%d requests are lost where an instance crashes", f.Lost)
+	}
+	a, b := evaluate(t, s, r, yaml(""), Options{}), evaluate(t, other, reference(t, other, Options{}), yaml(""), Options{})
+	if a.Outputs.Workload != b.Outputs.Workload || a.Outputs.Cluster == b.Outputs.Cluster {
+		t.Errorf("other failures: %+v\n%+v", a.Outputs, b.Outputs)
 	}
 }
 

@@ -114,7 +114,7 @@ func (d *document) allowed(at yamldoc.Place, name string) error {
 		switch {
 		case s.Name != name:
 		case s.Tag.Get("type") == "path":
-			return d.fault(at, "names a file: a suite stands alone, want workload with a specification, or other settings")
+			return d.fault(at, "names a file: a suite stands alone, want workload or failures in the scenario, with what such a file has, or other settings")
 		case name == "seed" || name == "workload-seed":
 			return d.fault(at, "not a setting of a scenario: want seeds, like seeds: [1, 2]")
 		case name == "measure-from" || name == "measure-to":
@@ -135,12 +135,19 @@ func (c *Scenario) config(policies bundle.Bundle) (setup.Config, error) {
 	if err := cfg.UseBundle(policies); err != nil {
 		return cfg, err
 	}
-	if c.workload != nil {
-		cfg.WorkloadSpec = c.file
+	for _, f := range []struct {
+		inlineFile
+		setting *string
+	}{{c.workload, &cfg.WorkloadSpec}, {c.failures, &cfg.Failures}} {
+		if f.text != nil {
+			*f.setting = f.path
+		}
 	}
 	cfg.Open = func(path string) (io.ReadCloser, error) {
-		if c.workload != nil && path == c.file {
-			return io.NopCloser(bytes.NewReader(c.workload)), nil
+		for _, f := range []inlineFile{c.workload, c.failures} {
+			if f.text != nil && path == f.path {
+				return io.NopCloser(bytes.NewReader(f.text)), nil
+			}
 		}
 		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("a suite stands alone, it names no files")}
 	}
@@ -155,3 +162,24 @@ func seeded(cfg setup.Config, seed uint64) setup.Config {
 
 // noAutoscaler is the autoscaler of a fixed number of instances.
 var noAutoscaler = policy.OfKind(policy.AutoscaleKind)[0].Name
+
+// unused lists the notes of a plan about settings of a scenario without effect. Those about what
+// policies observe, and about autoscalers, are left out: candidates have other policies.
+func unused(notes []string) (list []string) {
+	ofPolicies := map[string]bool{}
+	c := setup.DefaultConfig()
+	for s := range c.Settings() {
+		if group := s.Tag.Get("group"); group == "Policies" || group == "Autoscaling" {
+			ofPolicies[s.Name] = true
+		}
+	}
+	for _, text := range notes {
+		names, _, found := strings.Cut(text, " no effect: ")
+		first, _, _ := strings.Cut(names, ",")
+		first, _, _ = strings.Cut(first, " ")
+		if found && !ofPolicies[first] && !belongsToCluster(first) {
+			list = append(list, text)
+		}
+	}
+	return list
+}

@@ -29,8 +29,8 @@ type Scenario struct {
 
 	settings setup.Config // with the policies of the baseline
 	file     string       // of the suite, for errors
-	workload []byte       // a specification, on the lines that it has there; nil: the settings say what arrives
-	traffic  string       // the same on one line, for its hash
+	workload inlineFile   // a specification; none: the settings say what arrives
+	failures inlineFile   // which instances fail, and when
 
 	// scales says that the number of instances may change, so that a candidate may choose an
 	// autoscaler.
@@ -38,6 +38,14 @@ type Scenario struct {
 	ids      ids
 	cluster  bundle.Bundle // the policies of the baseline, complete: what belongs to the cluster counts
 	accuracy string        // what is known of the error of the latency model
+	unused   []string      // settings that have no effect, in words
+}
+
+// inlineFile is a file that stands in the suite.
+type inlineFile struct {
+	path string // by which package setup opens it
+	text []byte // on the lines that it has in the suite; nil: there is none
+	line string // the same on one line, for its hash
 }
 
 // Stage is which scenarios count.
