@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"blis/policy"
 )
@@ -52,8 +53,11 @@ func (b *Bundle) Read(read func(path string) ([]byte, error)) error {
 		}
 		for p, path, found := t.Unread(c.Params); found; p, path, found = t.Unread(c.Params) {
 			text, err := read(path)
-			if err == nil && len(text) == 0 {
+			switch {
+			case err == nil && len(text) == 0:
 				err = &fs.PathError{Op: "read", Path: path, Err: errors.New("is empty")}
+			case !utf8.Valid(text):
+				err = &fs.PathError{Op: "read", Path: path, Err: errors.New("is no text in UTF-8")}
 			}
 			if err != nil {
 				return b.Locate(&policy.Error{Field: t.Path(p.Name), Problem: fileProblem(err)})

@@ -92,3 +92,26 @@ func TestFaultsOfProgramsAreOneLine(t *testing.T) {
 		}
 	}
 }
+
+// TestPageOfProgramsRuns: the program, the bundle and the tree that docs/policies-as-code.md
+// shows.
+func TestPageOfProgramsRuns(t *testing.T) {
+	page := read(t, "../docs/policies-as-code.md")
+	blocks := map[string][]string{}
+	for _, part := range strings.Split(page, "\n```")[1:] {
+		language, text, _ := strings.Cut(part, "\n")
+		blocks[language] = append(blocks[language], text+"\n")
+	}
+	if len(blocks["python"]) != 1 || len(blocks["yaml"]) != 2 {
+		t.Fatalf("%d programs, %d bundles: want 1 and 2", len(blocks["python"]), len(blocks["yaml"]))
+	}
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"mine.star": blocks["python"][0], "bundle.yaml": blocks["yaml"][0], "tree.yaml": blocks["yaml"][1]} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range []string{"run --policy-config bundle.yaml", "run --policy-config tree.yaml", "run --policy-config mine.star", "verify --policy-config tree.yaml", "run --set routing.type=starlark --set routing.params.file=mine.star"} {
+		done(t, append(strings.Fields(args), "--num-requests", "100", "--prefix-tokens", "100")...)
+	}
+}

@@ -54,7 +54,6 @@ func remedyAt(source string, fault syntax.Error) (column int, remedy string) {
 	}
 	if strings.HasSuffix(before, word) {
 		column -= len([]rune(word))
-		before = strings.TrimSuffix(before, word)
 	}
 	text := string(line)
 	for _, w := range []string{word, got, firstWord(text)} {

@@ -10,14 +10,17 @@ import (
 // a function of what is constant while it waits, so it does not matter when it is computed.
 type scheduler struct {
 	decider
-	keys    [keptKeys]queuedKey
+	keys    []queuedKey // by number of the request, modulo their number
 	victim  *starlark.Function
 	running runningRequests
 	drawn   policy.Request // what draws are about
 }
 
-// keptKeys is the number of keys that are remembered.
-const keptKeys = 1 << 10
+// The number of keys that are remembered: as many as requests wait, within these bounds.
+const (
+	leastKeys = 1 << 5
+	mostKeys  = 1 << 14
+)
 
 // queuedKey is the key of a request.
 type queuedKey struct {
@@ -54,9 +57,12 @@ func (*scheduler) Observes() policy.Signals { return policy.NoSignals }
 func (s *scheduler) Reorders() bool { return s.function != nil }
 
 // Less implements policy.Scheduler.
-func (s *scheduler) Less(a, b *policy.Waiting, _ *policy.SchedulerContext) bool {
+func (s *scheduler) Less(a, b *policy.Waiting, ctx *policy.SchedulerContext) bool {
 	if s.function == nil {
 		return fcfsLess(a, b)
+	}
+	if n := len(s.keys); n == 0 || ctx != nil && int(ctx.Waiting) > n/2 && n < mostKeys {
+		s.keys = make([]queuedKey, max(leastKeys, 2*n)) // what was known is asked again
 	}
 	x, y := s.key(a), s.key(b)
 	switch {
@@ -81,7 +87,7 @@ func fcfsLess(a, b *policy.Waiting) bool {
 
 // key returns the key of a request, from memory if it is there.
 func (s *scheduler) key(w *policy.Waiting) float64 {
-	k := &s.keys[uint64(w.ID)%keptKeys]
+	k := &s.keys[uint64(w.ID)%uint64(len(s.keys))]
 	if k.known && k.waiting == *w {
 		return k.key
 	}

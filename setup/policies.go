@@ -74,6 +74,7 @@ func (p *resolver) describePolicies() {
 	if routing == "weighted" {
 		routing += " (" + strings.Join(weights(&b.Routing), ",") + ")"
 	}
+	routing += programOf(&b.Routing)
 	if c.SnapshotRefreshInterval > 0 {
 		routing += fmt.Sprintf(", signals every %v, in-flight %s", c.SnapshotRefreshInterval, c.InFlight)
 	}
@@ -84,7 +85,17 @@ func (p *resolver) describePolicies() {
 		}
 	}
 	p.Summary.Policies = fmt.Sprintf("admission %s, priority %s, routing %s, scheduler %s, autoscale %s",
-		b.Admission.Type, b.Priority.Type, routing, b.Scheduler.Type, b.Autoscale.Type)
+		b.Admission.Type+programOf(&b.Admission), b.Priority.Type+programOf(&b.Priority), routing, b.Scheduler.Type+programOf(&b.Scheduler), b.Autoscale.Type+programOf(&b.Autoscale.Selection))
+}
+
+// programOf names the file of a selection that is a program, in brackets; empty for others.
+func programOf(s *bundle.Selection) string {
+	for _, p := range s.Params {
+		if p.Name == "file" && p.Value != "" {
+			return " (" + p.Value + ")"
+		}
+	}
+	return ""
 }
 
 // weights lists the scorers of a complete selection of weighted, and what a block of a lower
