@@ -96,6 +96,9 @@ func (r *rank) config(p *setup.Plan, x *Execution, observed policy.Signals, belo
 		cfg.Offload.Storage = r.storage(x, below)
 	}
 	r.disaggregate(p, &cfg)
+	if _, makes := s.(policy.BatchMaker); makes && (cfg.Offload != nil || cfg.Disaggregation != nil) {
+		return cfg, inputErrorf("scheduler %s chooses whom to admit as a set, which instances with a CPU or storage tier, or with prefill/decode disaggregation, cannot: want another scheduler", d.Scheduler.Type)
+	}
 	cfg.StepByStep, cfg.KeepStepState, cfg.KeepBacklog = x.StepByStep, r.instance.perStep, observed&(policy.EstimatedWait|policy.OwnSignals) != 0
 	cfg.Scheduler, cfg.Sink, cfg.BlockEvents, cfg.Observer = s, r, r.blockEvents(), r.tracer(x.Tracing.Level)
 	return cfg, nil

@@ -14,29 +14,40 @@ func (f *batcher) admit(b *batch, left int32) {
 			return
 		}
 		i := f.queue.head()
-		s := f.requests.at(i)
-		known := s.known()
-		hit := f.cache.Lookup(&s.seq, known)
-		cached := int32(hit.Blocks) * f.cfg.BlockSize
-		if f.threshold != nil {
-			cached += f.threshold.lookUp(i, hit.Blocks, known)
-		}
-		n := known - cached
-		if n > 1 {
-			f.prefillLeft = left
-			n = f.chunk(s, n, cached)
-		}
-		if why := f.shortage(s, known, cached, n, left); why != free {
+		known := f.requests.at(i).known()
+		cached, n, why := f.offer(i, left)
+		if why != free {
 			f.stops(b, i, why)
 			return
 		}
-		if n = min(n, left); n <= 0 {
+		if n <= 0 {
 			return // the scheduler gives it nothing now
 		}
 		left -= n
 		f.queue.pop(i, running)
 		f.enter(b, i, cached, n, known)
 	}
+}
+
+// offer returns what the waiting request in slot i would get of the left tokens of the budget: tokens found in
+// the prefix cache, and tokens to compute; or what keeps it from being admitted.
+func (f *batcher) offer(i, left int32) (cached, n int32, why blockade) {
+	s := f.requests.at(i)
+	known := s.known()
+	hit := f.cache.Lookup(&s.seq, known)
+	cached = int32(hit.Blocks) * f.cfg.BlockSize
+	if f.threshold != nil {
+		cached += f.threshold.lookUp(i, hit.Blocks, known)
+	}
+	n = known - cached
+	if n > 1 {
+		f.prefillLeft = left
+		n = f.chunk(s, n, cached)
+	}
+	if why := f.shortage(s, known, cached, n, left); why != free {
+		return 0, 0, why
+	}
+	return cached, min(n, left), free
 }
 
 // stops notes why the scan of the waiting requests ends at slot i.

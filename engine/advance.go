@@ -120,8 +120,12 @@ func refuses(e *Engine, i int32, now vtime.Time) bool {
 func enqueue(e *Engine, i int32, now vtime.Time) {
 	e.integrate(now)
 	e.requests.at(i).Queued = now
-	if e.batcher.queue.reorders {
-		e.batcher.refreshContext(now)
+	f := &e.batcher
+	if f.queue.reorders || f.asked.told != nil {
+		f.refreshContext(now)
+	}
+	if f.asked.told != nil {
+		f.asked.told.OnRequestArrival(&e.requests.at(i).Waiting, &f.ctx)
 	}
 	e.diagnosis.queued(i)
 	e.batcher.queue.push(i, false)

@@ -38,11 +38,10 @@ type batcher struct {
 
 	// Of the formation at hand.
 	ctx         policy.SchedulerContext
-	ask         policy.Running   // the request that a scheduler is asked about
-	view        []policy.Running // the running list as a scheduler sees it
-	over        []member         // memory for a scan
-	plan        []int32          // tokens of each individual
-	prefillLeft int32            // budget for prefill
+	asked       asked    // what the scheduler is asked about
+	over        []member // memory for a scan
+	plan        []int32  // tokens of each individual
+	prefillLeft int32    // budget for prefill
 }
 
 // blockade is why requests wait although a batch was just formed.
@@ -85,9 +84,12 @@ func (f *batcher) form(now vtime.Time) *batch {
 	f.blocked = free
 	before := len(b.items)
 	if b.preempted == 0 {
-		if f.connector == nil {
+		switch {
+		case f.asked.maker != nil:
+			f.admitChosen(b, left)
+		case f.connector == nil:
 			f.admit(b, left)
-		} else {
+		default:
 			f.admitPast(b, left)
 		}
 		f.diagnosis.admitted(b.items[before:], now)
@@ -202,8 +204,8 @@ func (f *batcher) chunk(s *slot, n, computed int32) int32 {
 	if t := f.cfg.LongPrefillTokenThreshold; t > 0 {
 		n = min(n, t)
 	}
-	f.ask = policy.Running{ID: s.ID, Priority: s.Priority, Arrival: s.Arrival, Input: s.Input, Computed: computed, Generated: s.generated}
-	return max(0, min(n, f.cfg.Scheduler.Chunk(&f.ask, n, max(0, f.prefillLeft), &f.ctx)))
+	f.asked.one = policy.Running{ID: s.ID, Priority: s.Priority, Arrival: s.Arrival, Input: s.Input, Computed: computed, Generated: s.generated}
+	return max(0, min(n, f.cfg.Scheduler.Chunk(&f.asked.one, n, max(0, f.prefillLeft), &f.ctx)))
 }
 
 // schedule allocates blocks for n more tokens of slot i and enters it in b. It

@@ -34,6 +34,8 @@
 //	connector.go   what an instance that moves KV does besides: to a tier below the GPU, or
 //	               from other instances
 //	pass.go        its passes: formations, also of nothing, that notice transfers
+//	admit_chosen.go
+//	               admission of the requests that a scheduler chooses
 //	admit_past.go  its admission, which passes over requests that wait for a transfer
 //	waits.go       what is under way in it
 //	disaggregation.go, pull_port.go

@@ -53,7 +53,8 @@ func New(index int, cfg Config) *Engine {
 
 // initialise makes e, which is zero, an idle instance.
 func initialise(e *Engine, index int, cfg Config) {
-	cfg.StepByStep = cfg.StepByStep || cfg.BlockEvents != nil
+	_, makesBatches := cfg.Scheduler.(policy.BatchMaker) // it looks at every running request
+	cfg.StepByStep = cfg.StepByStep || cfg.BlockEvents != nil || makesBatches
 	e.cfg, e.index = cfg, int32(index)
 	e.requests.cfg, e.requests.maxLen = &e.cfg, cfg.EffectiveMaxModelLen()
 	if cfg.KeepBacklog {
@@ -106,6 +107,8 @@ func (f *batcher) init(e *Engine) {
 		counters: &e.Counters, reach: &e.Reach, pace: newPace(cfg), connector: e.connector, threshold: e.threshold,
 	}
 	f.queue = waitQueue{reorders: cfg.Scheduler.Reorders(), scheduler: cfg.Scheduler, ctx: &f.ctx, requests: &e.requests}
+	f.asked.maker, _ = cfg.Scheduler.(policy.BatchMaker)
+	f.asked.told, _ = cfg.Scheduler.(policy.ArrivalObserver)
 	f.individuals.requests = &e.requests
 	f.cohort = cohort{
 		cross: make([]int32, cfg.BlockSize), blockSize: int64(cfg.BlockSize), async: cfg.Async, cache: cfg.Cache,

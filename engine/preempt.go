@@ -39,16 +39,21 @@ func (f *batcher) formWithPreemption(b *batch) int32 {
 
 // victim returns the index in individuals of the request that the scheduler gives up.
 func (f *batcher) victim() int {
-	f.view = f.view[:0]
-	for _, i := range f.individuals.list {
-		s := f.requests.at(i)
-		f.view = append(f.view, policy.Running{ID: s.ID, Priority: s.Priority, Arrival: s.Arrival, Input: s.Input, Computed: s.computed, Generated: s.generated})
-	}
-	v := f.cfg.Scheduler.Victim(f.view, &f.ctx)
+	v := f.cfg.Scheduler.Victim(f.runningView(), &f.ctx)
 	if v < 0 || v >= len(f.individuals.list) {
 		panic(fmt.Sprintf("engine: the scheduler's victim is %d of %d running requests", v, len(f.individuals.list)))
 	}
 	return v
+}
+
+// runningView returns the running list as a scheduler sees it, where every running request is an individual.
+func (f *batcher) runningView() []policy.Running {
+	f.asked.running = f.asked.running[:0]
+	for _, i := range f.individuals.list {
+		s := f.requests.at(i)
+		f.asked.running = append(f.asked.running, policy.Running{ID: s.ID, Priority: s.Priority, Arrival: s.Arrival, Input: s.Input, Computed: s.computed, Generated: s.generated})
+	}
+	return f.asked.running
 }
 
 // preempt takes the blocks of slot i, which is in no list any more, and puts it at

@@ -70,6 +70,16 @@ func (q *waitQueue) drop() {
 	q.fifo.pop()
 }
 
+// list appends the slots of the waiting requests of a queue that never reorders, in its order.
+func (q *waitQueue) list(slots []int32) []int32 {
+	for k := range q.fifo.n {
+		if m := q.fifo.ring[(q.fifo.head+k)&(len(q.fifo.ring)-1)]; q.requests.is(m, waiting) {
+			slots = append(slots, m.slot)
+		}
+	}
+	return slots
+}
+
 // ordered is an entry of a wait queue that the scheduler orders. It holds a copy
 // of what the scheduler reads, which stays as it is while queued.
 type ordered struct {
@@ -117,6 +127,18 @@ func (l *fifo) pushFront(m member) {
 func (l *fifo) pop() {
 	l.head = (l.head + 1) & (len(l.ring) - 1)
 	l.n--
+}
+
+// keep leaves those members that it is told to, in their order.
+func (l *fifo) keep(stays func(member) bool) {
+	n := 0
+	for k := range l.n {
+		if m := l.ring[(l.head+k)&(len(l.ring)-1)]; stays(m) {
+			l.ring[(l.head+n)&(len(l.ring)-1)] = m
+			n++
+		}
+	}
+	l.n = n
 }
 
 // individuals is the part of the running list that is not in the cohort: the requests

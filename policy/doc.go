@@ -38,7 +38,7 @@
 //	weighted.go    weighted; scorers.go its scorers, and which instance served a
 //	               session last; spread.go scorers that compare instances with each
 //	               other
-//	scheduling.go  fcfs, priority-fcfs, sjf, reverse-priority
+//	scheduling.go  fcfs, priority-fcfs, sjf, reverse-priority, backfill
 //
 //	autoscale.go   none, oscillator
 //	autoscale_signal.go

@@ -42,7 +42,7 @@ func TestBadChoicesGiveClearErrors(t *testing.T) {
 	}{
 		{"unknown name", RoutingKind, "leastloaded", nil,
 			`routing.type: unknown routing policy "leastloaded", the nearest is "least-loaded" (there are: ` + strings.Join(namesOf(RoutingKind), ", ") + `)`},
-		{"empty name", SchedulerKind, "", nil, `scheduler.type: unknown scheduler policy "" (there are: fcfs, priority-fcfs, sjf, reverse-priority)`},
+		{"empty name", SchedulerKind, "", nil, `scheduler.type: unknown scheduler policy "" (there are: fcfs, priority-fcfs, sjf, reverse-priority, backfill)`},
 		{"name of another kind", AutoscaleKind, "fcfs", nil, `autoscale.type: unknown autoscale policy "fcfs" (there are: none, threshold, target-utilization, queue-depth, oscillator)`},
 		{"unknown parameter", AdmissionKind, "token-bucket", set("refill-rate", "5"),
 			`admission.params.refill-rate: token-bucket has no parameter "refill-rate", the nearest is "refill_rate" (there are: capacity, refill_rate, per_tenant)`},

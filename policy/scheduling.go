@@ -34,6 +34,7 @@ type SchedulerContext struct {
 	Running     int32 // requests in the running list
 	FreeBlocks  int64
 	TotalBlocks int64
+	Budget      int32 // tokens that running requests left of the step; in MakeBatch only
 }
 
 // Scheduler orders the work of one instance. It reads that instance and no signal
@@ -55,6 +56,24 @@ type Scheduler interface {
 	// Victim returns the index of the request to preempt when KV blocks run out.
 	// running is the running list in its order, and is not empty.
 	Victim(running []Running, ctx *SchedulerContext) int
+}
+
+// BatchMaker is a Scheduler that chooses at each formation which waiting requests may be admitted, as a set: it can leave
+// requests out, and requests that fit pass others that do not. Running requests come first as always; Chunk can leave
+// out their prefill. Its instance has no decode runs, so that each step costs time, and no CPU tier or pulls.
+type BatchMaker interface {
+	Scheduler
+	// MakeBatch appends to choice, which is empty, the indices of the waiting requests that are tried, in the order in
+	// which they are: each once. One that does not fit into the rest of the budget, of max_num_seqs or of the KV
+	// blocks is passed over. waiting is the wait queue: preempted requests, then the others as they were queued. Both lists are valid
+	// during the call. Where nothing runs and nothing is chosen the instance waits for the next arrival.
+	MakeBatch(waiting []Waiting, running []Running, ctx *SchedulerContext, choice []int32) []int32
+}
+
+// ArrivalObserver is a Scheduler that is told of each request that is queued on its instance, once, before it may be
+// scheduled. A preempted request does not arrive again.
+type ArrivalObserver interface {
+	OnRequestArrival(w *Waiting, ctx *SchedulerContext)
 }
 
 // NoPreemptionOff says why preemption cannot be off: running requests need more
@@ -90,6 +109,13 @@ var schedulerTemplates = []template[Scheduler]{{
 	Template: Template{Kind: SchedulerKind, Name: "reverse-priority", Help: "lowest priority first, then latest arrival; preempts the highest priority, then the earliest arrival (pathological, for tests)",
 		Parameters: []Parameter{preemption}},
 	build: func(v values, _ Env) (Scheduler, error) { return reversePriority{newPreemptor(v, mostUrgent)}, nil },
+}, {
+	Template: Template{Kind: SchedulerKind, Name: "backfill", Help: "fcfs, but requests that fit pass one that does not, up to a number of times; each step is simulated by itself, which is slower",
+		Parameters: []Parameter{{Name: "max_passes", Type: Count, Default: "100", Min: 1, Max: mostRequests,
+			Help: "steps in which others may pass the first of the queue; after that it is admitted first, alone in its step"}, preemption}},
+	build: func(v values, _ Env) (Scheduler, error) {
+		return &backfill{fcfs: fcfs{newPreemptor(v, lastRunning)}, most: v.count("max_passes"), first: -1}, nil
+	},
 }}
 
 // preemptionRule says which running request is preempted.
@@ -155,6 +181,30 @@ func (fcfs) Less(a, b *Waiting, _ *SchedulerContext) bool {
 		return a.Queued < b.Queued
 	}
 	return a.ID < b.ID
+}
+
+// backfill is fcfs whose queue does not wait for its first request, as batch systems do it.
+type backfill struct {
+	fcfs
+	most   int64
+	first  int64 // number of the first request in the queue at the last formation, −1: none
+	passed int64 // formations in which it stayed there
+}
+
+// MakeBatch implements BatchMaker.
+func (s *backfill) MakeBatch(waiting []Waiting, _ []Running, _ *SchedulerContext, choice []int32) []int32 {
+	if id := waiting[0].ID; id != s.first {
+		s.first, s.passed = id, 0
+	} else {
+		s.passed++
+	}
+	if s.passed >= s.most {
+		return append(choice, 0)
+	}
+	for k := range waiting {
+		choice = append(choice, int32(k))
+	}
+	return choice
 }
 
 type priorityFCFS struct{ preemptor }
