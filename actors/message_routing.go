@@ -30,7 +30,13 @@ type tracedRouting struct {
 	shares         int // terms of a candidate's score; 0: they are not sent
 	scratch        *[]float64
 
-	snapshots bool // of all instances
+	held held // who has the beginning of the prompt
+
+	// With level detailed:
+	snapshots bool     // of all instances
+	keys      []uint64 // of the blocks of the prompt that others may have
+	state     *policy.RouterState
+	kept      policy.Kept
 }
 
 // Flags in the message.
@@ -39,10 +45,11 @@ const (
 	flagMigrated // its priority is that of before
 	flagCounterfactual
 	flagExplained
+	flagHeld
 )
 
 func (t *tracedRouting) flags() uint64 {
-	return bit(t.forced)*flagForced | bit(t.migrated)*flagMigrated | bit(t.counterfactual)*flagCounterfactual | bit(t.explain != nil)*flagExplained
+	return bit(t.forced)*flagForced | bit(t.migrated)*flagMigrated | bit(t.counterfactual)*flagCounterfactual | bit(t.explain != nil)*flagExplained | bit(t.held.known)*flagHeld
 }
 
 // fields is the number of fields of the message.
@@ -51,8 +58,11 @@ func (t *tracedRouting) fields(at *endpoints) int {
 	if t.counterfactual {
 		n += 3 + len(t.candidates)*(2+t.shares+signals)
 	}
+	if t.held.known {
+		n += heldFields
+	}
 	if t.snapshots {
-		n += at.behind() * (1 + signals)
+		n += t.stateFields() + at.behind()*(1+signals)
 	}
 	return n
 }
@@ -68,7 +78,11 @@ func (t *tracedRouting) send(out *lookahead.Outbox, now vtime.Time, d *engine.De
 	if t.counterfactual {
 		t.writeCandidates(out, at)
 	}
+	if t.held.known {
+		t.held.write(out, at)
+	}
 	if t.snapshots {
+		t.writeState(out)
 		t.writeSnapshots(out, at)
 	}
 	out.End()
@@ -94,7 +108,11 @@ func (t *tracer) readRouting(at vtime.Time, b *lookahead.Decoder, r *trace.Routi
 	if flags&flagCounterfactual != 0 {
 		t.readCandidates(b, r, pool, flags&flagExplained != 0)
 	}
+	if flags&flagHeld != 0 {
+		r.Held = s.known.readHeld(b)
+	}
 	if t.level == trace.Detailed {
+		r.Prefix, r.State = s.known.readState(b)
 		t.readSnapshots(b, &s.snapshots)
 		r.Snapshots = &s.snapshots
 	}

@@ -5,6 +5,7 @@ import (
 
 	"blis/lookahead"
 	"blis/policy"
+	"blis/prefixindex"
 	"blis/setup"
 	"blis/vtime"
 )
@@ -60,12 +61,14 @@ func (p *server) process() lookahead.ProcessID {
 	return lookahead.FirstLeaf + lookahead.ProcessID(p.number)
 }
 
-// forgetPrefixes makes the router expect nothing in the prefix caches of the server, if it expects
-// anything in any.
+// forgetPrefixes makes the router, and its trace, expect nothing in the prefix caches of the server, if
+// they expect anything in any.
 func (p *server) forgetPrefixes() {
-	if index := p.pool.endpoints.prefixes; index != nil {
+	for _, index := range [...]*prefixindex.Index{p.pool.endpoints.prefixes, p.pool.endpoints.holdings} {
 		for _, at := range p.places {
-			index.Clear(at.seat)
+			if index != nil {
+				index.Clear(at.seat)
+			}
 		}
 	}
 }
@@ -110,8 +113,10 @@ func (p *server) gone() {
 	for _, at := range p.places {
 		s.cluster.view.Set(at.seat, none)
 		s.cluster.view.ShowSignals(at.seat, new(policy.InstanceState), ^policy.NoSignals)
-		if s.prefixes != nil {
-			s.prefixes.Drop(at.seat)
+		for _, index := range [...]*prefixindex.Index{s.prefixes, s.holdings} {
+			if index != nil {
+				index.Drop(at.seat)
+			}
 		}
 	}
 }

@@ -39,6 +39,7 @@ type endpoints struct {
 
 	cluster  clusterView
 	prefixes *prefixindex.Index // nil: no policy observes expected hits
+	holdings *prefixindex.Index // for traces alone, see holdingsOf; nil: prefixes will do, or nobody asks
 }
 
 // newEndpoints makes the endpoints of pool k of a plan, and of those that it leads, for a router with

@@ -76,7 +76,7 @@ func (r *router) choose(at *endpoints, i int32, ask *policy.Request, now vtime.T
 		target, forced = r.force(at, d.ID, target, now)
 	}
 	if r.tracing != nil {
-		r.tracing.routed(at, out, now, d, &choice, decided{target, forced, ask.Attempt > 0})
+		r.tracing.routed(at, out, now, d, &choice, question{ask, &r.state}, decided{target, forced, ask.Attempt > 0})
 	}
 	if target >= 0 {
 		at.places[target].send()

@@ -53,6 +53,7 @@ type tracer struct {
 		candidates            []seenCandidate
 		list                  []trace.Candidate
 		snapshots             trace.Snapshots
+		known                 knownState
 		requests              []int64
 	}
 	unfinished []metrics.Outcome

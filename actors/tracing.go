@@ -9,6 +9,7 @@ import (
 	"blis/policy"
 	"blis/trace"
 	"blis/vtime"
+	"blis/workload"
 )
 
 // Tracing asks a run for a decision trace (package trace).
@@ -59,6 +60,7 @@ type tracing struct {
 	again          bool           // the next routing decision is about a request that has its priority
 	best           []candidate    // of the current decision
 	shares         []float64
+	keys           []uint64 // of the blocks of the current prompt
 }
 
 // counterfactualSignals are those that a counterfactual trace alone reads.
@@ -86,6 +88,7 @@ func newTracing(c *Tracing, of *fleet, counterfactual, shown policy.Signals) *tr
 		if e, ok := s.endpoints.routing.(policy.Explainer); ok {
 			t.named[i] = e.Scorers()
 		}
+		s.endpoints.holdings = holdingsOf(s.endpoints)
 	}
 	return t
 }
@@ -96,9 +99,15 @@ type decided struct {
 	forced, migrated bool
 }
 
+// question is what a routing policy was asked.
+type question struct {
+	request *policy.Request
+	state   *policy.RouterState
+}
+
 // routed sends the routing decision about d to the tracer, while the view shows what
 // the policy saw.
-func (t *tracing) routed(at *endpoints, out *lookahead.Outbox, now vtime.Time, d *engine.Delivery, choice *policy.RoutingDecision, what decided) {
+func (t *tracing) routed(at *endpoints, out *lookahead.Outbox, now vtime.Time, d *engine.Delivery, choice *policy.RoutingDecision, of question, what decided) {
 	view := &at.cluster.view
 	what.migrated, t.again = what.migrated || t.again, false
 	pool := 0
@@ -109,6 +118,11 @@ func (t *tracing) routed(at *endpoints, out *lookahead.Outbox, now vtime.Time, d
 	m := tracedRouting{decided: what, pool: pool, reason: choice.Reason, hit: -1, signals: t.shown, counterfactual: t.most > 0, snapshots: t.level == trace.Detailed}
 	if at.prefixes != nil && what.target >= 0 {
 		m.hit = at.expected(what.target, d.Input)
+	}
+	m.held = t.look(at, of.request, what.target)
+	if m.snapshots {
+		t.keys = workload.AppendKeys(t.keys[:0], of.request.Spans, at.plan.BlockSize, int(d.Input/at.plan.BlockSize))
+		m.keys, m.state, m.kept = t.keys, of.state, of.state.Kept(d.Tenant, now)
 	}
 	if t.most > 0 {
 		t.rank(view, choice)

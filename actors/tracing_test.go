@@ -78,10 +78,10 @@ func TestTraceOfForcedRouting(t *testing.T) {
 	routings := k.of("routing")
 	for i, want := range []string{
 		// From 100 on it runs: batch 1 and in-flight 1 of instance 0.
-		`"target":0,"reason":"least load","forced":false,"score":0,"best":0,"regret":0,"expected_hit_tokens":null,"candidates":[{"instance":0,"score":0,"breakdown":[],"queue_depth":0,"batch_size":0,"in_flight":0,"kv_used_blocks":null}],"snapshots":null}`,
-		`"target":0,"reason":"least load","forced":true,"score":-2,"best":0,"regret":2,"expected_hit_tokens":null,"candidates":[{"instance":1,"score":0,"breakdown":[],"queue_depth":0,"batch_size":0,"in_flight":0,"kv_used_blocks":null}],"snapshots":null}`,
-		`"target":1,"reason":"least load","forced":true,"score":0,"best":0,"regret":0,"expected_hit_tokens":null,"candidates":[{"instance":1,"score":0,"breakdown":[],"queue_depth":0,"batch_size":0,"in_flight":0,"kv_used_blocks":null}],"snapshots":null}`,
-		`"target":1,"reason":"least load","forced":false,"score":-2,"best":-2,"regret":0,"expected_hit_tokens":null,"candidates":[{"instance":1,"score":-2,"breakdown":[],"queue_depth":0,"batch_size":1,"in_flight":1,"kv_used_blocks":null}],"snapshots":null}`,
+		`"target":0,"reason":"least load","forced":false,"score":0,"best":0,"regret":0,"expected_hit_tokens":null,"candidates":[{"instance":0,"score":0,"breakdown":[],"queue_depth":0,"batch_size":0,"in_flight":0,"kv_used_blocks":null}],"held":{"target_tokens":0,"most_tokens":0,"most_at":null},"snapshots":null,"prefix":null,"router_state":null}`,
+		`"target":0,"reason":"least load","forced":true,"score":-2,"best":0,"regret":2,"expected_hit_tokens":null,"candidates":[{"instance":1,"score":0,"breakdown":[],"queue_depth":0,"batch_size":0,"in_flight":0,"kv_used_blocks":null}],"held":{"target_tokens":0,"most_tokens":0,"most_at":null},"snapshots":null,"prefix":null,"router_state":null}`,
+		`"target":1,"reason":"least load","forced":true,"score":0,"best":0,"regret":0,"expected_hit_tokens":null,"candidates":[{"instance":1,"score":0,"breakdown":[],"queue_depth":0,"batch_size":0,"in_flight":0,"kv_used_blocks":null}],"held":{"target_tokens":0,"most_tokens":0,"most_at":null},"snapshots":null,"prefix":null,"router_state":null}`,
+		`"target":1,"reason":"least load","forced":false,"score":-2,"best":-2,"regret":0,"expected_hit_tokens":null,"candidates":[{"instance":1,"score":-2,"breakdown":[],"queue_depth":0,"batch_size":1,"in_flight":1,"kv_used_blocks":null}],"held":{"target_tokens":0,"most_tokens":0,"most_at":null},"snapshots":null,"prefix":null,"router_state":null}`,
 	} {
 		if !strings.HasSuffix(routings[i], want) {
 			t.Errorf("request %d: %s\nwant …%s", i, routings[i], want)

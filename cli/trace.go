@@ -18,12 +18,13 @@ import (
 
 // traceFlags are the flags of run about its decision trace.
 type traceFlags struct {
-	TraceLevel      string `placeholder:"LEVEL" group:"Decision trace" help:"What is traced: none, decisions (admission, priority, routing, scaling, outcomes) or detailed (steps, preemptions, anomalies and what decisions saw too). Not given: decisions with --trace-out or --summarize-trace, else none. Alone it adds a decision-audit to the result."`
-	TraceOut        string `type:"path" placeholder:"FILE" group:"Decision trace" help:"Write the decision trace while the run goes on, as FILE.jsonl or FILE.msgpack."`
-	CounterfactualK *int   `placeholder:"K" group:"Decision trace" help:"Best instances that each routing decision lists, with scores and regret; 0: none. The run then looks at all loads at each decision. Not given: 3 with a trace."`
-	SummarizeTrace  string `placeholder:"STRATEGY" group:"Decision trace" help:"Add a summary of the trace to the result: issue-focused (also without a value), decision-audit, counterfactual or pattern says what comes first."`
-	ReplayRegret    int    `default:"0" placeholder:"N" group:"Decision trace" help:"Run again for each of the N routing decisions with the largest regret, with the best instance in place of the chosen one, and say what that does to TTFT."`
-	SummaryTokens   int    `default:"1000" group:"Decision trace" help:"Longest text of the summary, in tokens of four characters."`
+	TraceLevel      string   `placeholder:"LEVEL" group:"Decision trace" help:"What is traced: none, decisions (admission, priority, routing, scaling, outcomes) or detailed (steps, preemptions, anomalies and what decisions saw too). Not given: decisions with --trace-out or --summarize-trace, else none. Alone it adds a decision-audit to the result."`
+	TraceOut        string   `type:"path" placeholder:"FILE" group:"Decision trace" help:"Write the decision trace while the run goes on, as FILE.jsonl or FILE.msgpack."`
+	CounterfactualK *int     `placeholder:"K" group:"Decision trace" help:"Best instances that each routing decision lists, with scores and regret; 0: none. The run then looks at all loads at each decision. Not given: 3 with a trace."`
+	SummarizeTrace  string   `placeholder:"STRATEGY" group:"Decision trace" help:"Add a summary of the trace to the result: issue-focused (also without a value), decision-audit, counterfactual or pattern says what comes first."`
+	ReplayRegret    int      `default:"0" placeholder:"N" group:"Decision trace" help:"Run again for each of the N routing decisions with the largest regret, with the best instance in place of the chosen one, and say what that does to TTFT."`
+	SummaryFocus    []string `placeholder:"AREA,…" group:"Decision trace" help:"What the text of the summary is about, in place of what its strategy puts first: admission, routing, prefix-cache, tenants, tails, time, scale."`
+	SummaryTokens   int      `default:"1000" group:"Decision trace" help:"Longest text of the summary, in tokens of four characters."`
 }
 
 // decisions is where the decision trace of a run goes.
@@ -36,6 +37,7 @@ type decisions struct {
 	regrets  *study.Regrets // nil: none
 	strategy trace.Strategy
 	tokens   int
+	focus    []trace.Area
 }
 
 // open checks the flags and opens the file.
@@ -51,6 +53,9 @@ func (f *traceFlags) open(ctx context.Context) (*decisions, error) {
 			return nil, err
 		}
 		if err := checkSummaryTokens(f.SummaryTokens); err != nil {
+			return nil, err
+		}
+		if d.focus, err = areasOf(f.SummaryFocus); err != nil {
 			return nil, err
 		}
 		d.summary = trace.NewSummary(trace.SummaryOptions{})
@@ -141,6 +146,8 @@ func (f *traceFlags) level() (trace.Level, error) {
 		return level, inputErrorf("--counterfactual-k is %d: want 0 (off) or more", *f.CounterfactualK)
 	case f.SummaryTokens != trace.DefaultSummaryTokens && f.summary(level) == "":
 		return level, inputErrorf("--summary-tokens is %d without a summary: want --summarize-trace STRATEGY with it", f.SummaryTokens)
+	case f.SummaryFocus != nil && f.summary(level) == "":
+		return level, inputErrorf("--summary-focus is %s without a summary: want --summarize-trace STRATEGY with it", strings.Join(f.SummaryFocus, ","))
 	case f.counterfactual(level) > 0 && level == trace.None:
 		return level, inputErrorf("--counterfactual-k is %d without a trace: want --trace-level decisions, --trace-out FILE, --summarize-trace or --replay-regret N with it", *f.CounterfactualK)
 	}
@@ -158,6 +165,15 @@ func strategyOf(flag, name string) (trace.Strategy, error) {
 		return s, inputErrorf("%s: %v%s", flag, err, suggest.Hint(name, names))
 	}
 	return s, nil
+}
+
+// areasOf are the areas of --summary-focus.
+func areasOf(names []string) ([]trace.Area, error) {
+	list, err := trace.ParseAreas(names)
+	if err != nil {
+		return nil, inputError("--summary-focus: " + err.Error())
+	}
+	return list, nil
 }
 
 // consumer returns the consumer of the records, nil if there is none.
@@ -185,7 +201,7 @@ func (d *decisions) consumer() trace.Consumer {
 // interrupted is not replayed.
 func (d *decisions) find(ctx context.Context, c *console, cfg actors.Config, result *report.Run) (err error) {
 	if d.summary != nil {
-		if result.Summary, err = d.summary.Report(d.strategy, d.tokens); err != nil {
+		if result.Summary, err = d.summary.Report(d.strategy, d.tokens, d.focus...); err != nil {
 			return err
 		}
 	}
@@ -234,10 +250,11 @@ type traceCmd struct {
 
 // summarizeCmd is blis trace summarize.
 type summarizeCmd struct {
-	File          string `arg:"" name:"file" type:"path" help:"Decision trace of blis run --trace-out, JSON Lines or msgpack, gzip too; - is standard input."`
-	Strategy      string `default:"issue-focused" placeholder:"STRATEGY" group:"Output" help:"What the text says first: issue-focused, decision-audit, counterfactual or pattern."`
-	SummaryTokens int    `default:"1000" group:"Output" help:"Longest text of the summary, in tokens of four characters."`
-	Format        string `default:"text" enum:"text,json" group:"Output" help:"Form of the result on standard output: text or json."`
+	File          string   `arg:"" name:"file" type:"path" help:"Decision trace of blis run --trace-out, JSON Lines or msgpack, gzip too; - is standard input."`
+	Strategy      string   `default:"issue-focused" placeholder:"STRATEGY" group:"Output" help:"What the text says first: issue-focused, decision-audit, counterfactual or pattern."`
+	SummaryFocus  []string `placeholder:"AREA,…" group:"Output" help:"What the text is about, in place of what the strategy puts first: admission, routing, prefix-cache, tenants, tails, time, scale."`
+	SummaryTokens int      `default:"1000" group:"Output" help:"Longest text of the summary, in tokens of four characters."`
+	Format        string   `default:"text" enum:"text,json" group:"Output" help:"Form of the result on standard output: text or json."`
 }
 
 // Help is what blis trace summarize does, with examples.
@@ -262,6 +279,10 @@ func (s *summarizeCmd) Run(ctx context.Context, c *console) error {
 	if err := checkSummaryTokens(s.SummaryTokens); err != nil {
 		return err
 	}
+	focus, err := areasOf(s.SummaryFocus)
+	if err != nil {
+		return err
+	}
 	file, name := os.Stdin, "standard input"
 	if s.File != "-" {
 		if file, err = os.Open(s.File); err != nil {
@@ -274,7 +295,7 @@ func (s *summarizeCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	found, err := summary.Report(strategy, s.SummaryTokens)
+	found, err := summary.Report(strategy, s.SummaryTokens, focus...)
 	if err != nil {
 		return err
 	}

@@ -212,6 +212,29 @@ func (s *RouterState) Numbers(signals Signals, now vtime.Time, f func(of int, na
 	}
 }
 
+// Kept is what a RouterState keeps of all requests and of those of one tenant.
+type Kept struct {
+	Tracked              Signals // of Active and Rates: which of the others are kept
+	Active, TenantActive int64
+	Rate, TenantRate     float64 // arrivals per second over the last RateWindow
+	TenantRequests       int64
+	TenantBurst          bool
+}
+
+// Kept returns what is kept as of now. It is for the owner: a policy declares what it reads.
+func (s *RouterState) Kept(tenant workload.Label, now vtime.Time) Kept {
+	k := Kept{Tracked: s.tracked}
+	t := s.tenant(tenant)
+	if k.Tracked&Active != 0 {
+		k.Active, k.TenantActive = s.all.active, t.active
+	}
+	if k.Tracked&Rates != 0 {
+		k.Rate, k.TenantRate = s.all.arrivals.perSecond(now), t.arrivals.perSecond(now)
+		k.TenantRequests, k.TenantBurst = t.requests, s.burst(tenant, now)
+	}
+	return k
+}
+
 // tenant returns the account of a tenant, an empty one if it sent nothing.
 func (s *RouterState) tenant(l workload.Label) *account {
 	if int(l) >= len(s.tenants) {

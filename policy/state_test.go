@@ -280,3 +280,34 @@ func TestStateAllocatesNothing(t *testing.T) {
 		t.Errorf("room for %d arrivals and %d completions, though 1000 are in a window", a, c)
 	}
 }
+
+// TestKeptIsWhatPoliciesRead: the owner is told the numbers that the accessors return, of what is
+// tracked alone.
+func TestKeptIsWhatPoliciesRead(t *testing.T) {
+	const seed = 3
+	for _, tracked := range []Signals{NoSignals, Active, Rates, Active | Rates} {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		st := RouterState{Declared: Active | Rates}
+		st.Track(tracked)
+		now := vtime.Time(0)
+		for i := range 400 {
+			now += vtime.Time(rng.IntN(200_000))
+			tenant := workload.Label(rng.IntN(3))
+			st.Arrive(tenant, 0, now)
+			st.Admit(tenant)
+			if rng.IntN(2) == 0 && tracked&Active != 0 && st.ActiveOf(tenant) > 0 {
+				st.End(tenant, true, now)
+			}
+			k, want := st.Kept(tenant, now), Kept{Tracked: tracked}
+			if tracked&Active != 0 {
+				want.Active, want.TenantActive = st.Active(), st.ActiveOf(tenant)
+			}
+			if tracked&Rates != 0 {
+				want.Rate, want.TenantRate, want.TenantRequests, want.TenantBurst = st.Rate(now), st.RateOf(tenant, now), st.RequestsOf(tenant), st.Burst(tenant, now)
+			}
+			if k != want {
+				t.Fatalf("seed %d, %v, request %d: %+v, want %+v", seed, tracked, i, k, want)
+			}
+		}
+	}
+}

@@ -17,6 +17,9 @@
 //	summary_table.go           tables, averages, histograms, examples and bins of time, all of limited size
 //	summary_report.go          Report: the facts, as JSON has them
 //	summary_facts.go           from what was kept to facts; summary_targets.go whose targets count
+//	summary_prefix.go          prefix cache misses that another choice would have avoided, as facts and text
+//	summary_bursts.go          bursts of tenants, and what others missed meanwhile
+//	summary_focus.go           areas that a text may be about
 //	summary_text.go            the text, its limit, its numbers and names
 //	summary_sections.go        sections of the text and their order
 //	summary_sections_where.go  the same: decisions, instances, regret

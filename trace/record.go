@@ -131,9 +131,45 @@ type Routing struct {
 	// Candidates are the routable instances by score, the best first, then by
 	// index: as many as --counterfactual-k.
 	Candidates []Candidate `json:"candidates"`
-	// Snapshots are all instances as the decision saw them; null below
-	// detailed.
-	Snapshots *Snapshots `json:"snapshots"`
+	// Held is who has the beginning of the prompt in its prefix cache; null where that is
+	// of no use: no prefixes are cached, or others compute the prompt.
+	Held *Held `json:"held"`
+
+	// Snapshots are all instances as the decision saw them, Prefix is what the prompt
+	// begins with, State what the router counts; null below detailed.
+	Snapshots *Snapshots   `json:"snapshots"`
+	Prefix    *Prefix      `json:"prefix"` // null too without content that other prompts may have
+	State     *RouterState `json:"router_state"`
+}
+
+// Held is how many prompt tokens the caches of instances are expected to have at a
+// decision: whole blocks from the start, and not the last token, which is always computed.
+type Held struct {
+	Target   int32 `json:"target_tokens"` // of the target; 0 without one
+	Most     int32 `json:"most_tokens"`   // of the routable instance with the most
+	Instance *int  `json:"most_at"`       // that instance, of several the first; null: none has a block
+}
+
+// Prefix names what a prompt begins with, as KV events do: each block has a key that stands
+// for it and all before it, in 16 hexadecimal digits.
+type Prefix struct {
+	Blocks int32  `json:"blocks"` // full blocks whose content other prompts may have, at least 1
+	First  string `json:"first"`  // key of the first block: prompts with the same one share it
+	Last   string `json:"last"`   // key of the last one: prompts with the same one share all
+}
+
+// RouterState is what the router counts when it decides, the present request included. What the
+// policies of the run do not read is null.
+type RouterState struct {
+	Arrived        int64    `json:"arrived"`
+	Admitted       int64    `json:"admitted"`
+	Rejected       int64    `json:"rejected"`
+	Active         *int64   `json:"active"` // admitted and not known to have ended
+	Rate           *float64 `json:"rate"`   // arrivals per second over the last 10 s
+	TenantActive   *int64   `json:"tenant_active"`
+	TenantRequests *int64   `json:"tenant_requests"` // that arrived
+	TenantRate     *float64 `json:"tenant_rate"`
+	TenantBurst    *bool    `json:"tenant_burst"` // its rate is above three times its mean
 }
 
 // Disaggregation is a step of a request whose prompt and output may be of two instances.

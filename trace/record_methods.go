@@ -86,7 +86,10 @@ func (r *Routing) appendJSON(b []byte) []byte {
 	b = appendOptional(append(b, `,"regret":`...), r.Regret, appendFloat)
 	b = appendOptional(append(b, `,"expected_hit_tokens":`...), r.ExpectedHit, appendWhole[int32])
 	b = appendObjects(append(b, `,"candidates":`...), r.Candidates)
+	b = r.Held.appendJSON(append(b, `,"held":`...))
 	b = r.Snapshots.appendJSON(append(b, `,"snapshots":`...))
+	b = r.Prefix.appendJSON(append(b, `,"prefix":`...))
+	b = r.State.appendJSON(append(b, `,"router_state":`...))
 	return append(b, '}')
 }
 
@@ -123,6 +126,16 @@ func (r *Breakdown) appendJSON(b []byte) []byte {
 
 func (r *Breakdown) finite() bool { return finite(r.Share) }
 
+func (r *Held) appendJSON(b []byte) []byte {
+	if r == nil {
+		return append(b, "null"...)
+	}
+	b = appendWhole(append(b, `{"target_tokens":`...), r.Target)
+	b = appendWhole(append(b, `,"most_tokens":`...), r.Most)
+	b = appendOptional(append(b, `,"most_at":`...), r.Instance, appendWhole[int])
+	return append(b, '}')
+}
+
 func (r *Snapshots) appendJSON(b []byte) []byte {
 	if r == nil {
 		return append(b, "null"...)
@@ -134,6 +147,34 @@ func (r *Snapshots) appendJSON(b []byte) []byte {
 	b = appendList(append(b, `,"kv_used_blocks":`...), r.UsedBlocks, appendWhole[int64])
 	return append(b, '}')
 }
+
+func (r *Prefix) appendJSON(b []byte) []byte {
+	if r == nil {
+		return append(b, "null"...)
+	}
+	b = appendWhole(append(b, `{"blocks":`...), r.Blocks)
+	b = appendString(append(b, `,"first":`...), r.First)
+	b = appendString(append(b, `,"last":`...), r.Last)
+	return append(b, '}')
+}
+
+func (r *RouterState) appendJSON(b []byte) []byte {
+	if r == nil {
+		return append(b, "null"...)
+	}
+	b = appendWhole(append(b, `{"arrived":`...), r.Arrived)
+	b = appendWhole(append(b, `,"admitted":`...), r.Admitted)
+	b = appendWhole(append(b, `,"rejected":`...), r.Rejected)
+	b = appendOptional(append(b, `,"active":`...), r.Active, appendWhole[int64])
+	b = appendOptional(append(b, `,"rate":`...), r.Rate, appendFloat)
+	b = appendOptional(append(b, `,"tenant_active":`...), r.TenantActive, appendWhole[int64])
+	b = appendOptional(append(b, `,"tenant_requests":`...), r.TenantRequests, appendWhole[int64])
+	b = appendOptional(append(b, `,"tenant_rate":`...), r.TenantRate, appendFloat)
+	b = appendOptional(append(b, `,"tenant_burst":`...), r.TenantBurst, strconv.AppendBool)
+	return append(b, '}')
+}
+
+func (r *RouterState) finite() bool { return finitePointer(r.Rate) && finitePointer(r.TenantRate) }
 
 func (r *Disaggregation) appendJSON(b []byte) []byte {
 	b = appendWhole(append(b, `{"type":"disaggregation","at_us":`...), r.At)

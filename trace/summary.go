@@ -83,6 +83,7 @@ type Summary struct {
 	decided   decided
 	regrets   regrets
 	ended     ended
+	misses    misses
 	classes   table[string, group]
 	tenants   table[string, group]
 	instances table[int, instance]
@@ -111,7 +112,7 @@ func NewSummary(options SummaryOptions) *Summary {
 	}
 	return &Summary{
 		options: options, targets: map[targetKey]ClassTargets{}, time: course{bins: newTimeBins()},
-		flights: map[int64]*flight{}, decided: newDecided(), regrets: newRegrets(options.Worst), ended: newEnded(),
+		flights: map[int64]*flight{}, decided: newDecided(), regrets: newRegrets(options.Worst), ended: newEnded(), misses: newMisses(),
 		classes: newTable[string, group](mostClasses), tenants: newTable[string, group](mostTenants), instances: newTable[int, instance](unlimited),
 	}
 }
@@ -230,8 +231,10 @@ func (s *Summary) halve() {
 	for _, t := range [...]*table[string, group]{&s.classes, &s.tenants} {
 		for i := range t.values {
 			fold(&t.values[i].series, add)
+			t.values[i].promises.fold()
 		}
 		fold(&t.others.series, add)
+		t.others.promises.fold()
 	}
 	for i := range s.instances.values {
 		fold(&s.instances.values[i].series, add)
@@ -259,9 +262,10 @@ func (s *Summary) addHeader(h *Header) error {
 
 // Report summarizes the records so far. More records may follow, and another report;
 // requests without outcome are treated as if the trace ended here. The
-// text has at most tokens tokens, 4·tokens characters. Errors: an unknown
-// strategy, fewer tokens than LeastSummaryTokens, no header yet.
-func (s *Summary) Report(strategy Strategy, tokens int) (*Report, error) {
+// text has at most tokens tokens, 4·tokens characters. It is about the areas in focus; without any
+// about what the strategy says. Errors: an unknown strategy, fewer tokens than
+// LeastSummaryTokens, no header yet.
+func (s *Summary) Report(strategy Strategy, tokens int, focus ...Area) (*Report, error) {
 	if _, err := ParseStrategy(string(strategy)); err != nil {
 		return nil, err
 	}
@@ -273,10 +277,10 @@ func (s *Summary) Report(strategy Strategy, tokens int) (*Report, error) {
 	}
 	h, all := s.header, s.regretsSoFar()
 	r := &Report{
-		Schema: SummarySchema, Strategy: strategy, TokenLimit: min(tokens, math.MaxInt/charsPerToken),
+		Schema: SummarySchema, Strategy: strategy, Focus: append([]Area{}, focus...), TokenLimit: min(tokens, math.MaxInt/charsPerToken),
 		Run: SummaryRun{h.Level, h.Seed, h.Instances, h.Admission, h.Priority, h.Routing, h.Scheduler, h.Autoscale, h.Counterfactual}, Records: s.records,
 		Outcomes: s.outcomeFacts(), Issues: s.issues(), Compared: s.comparison(), Decisions: s.decisionFacts(),
-		Instances: s.instanceFacts(), Regret: s.regretFacts(&all), Patterns: s.patternFacts(&all),
+		Instances: s.instanceFacts(), Regret: s.regretFacts(&all), Patterns: s.patternFacts(&all), Avoidable: s.misses.facts(),
 	}
 	if s.time.started {
 		r.From, r.To = pointer(int64(s.time.from)), pointer(int64(s.time.to))

@@ -44,6 +44,7 @@ func newDecided() decided {
 type flight struct {
 	delays, routings int32
 	last             decision // the routing that counts
+	held             heldAt   // of the last routing that says so
 }
 
 // flight returns the flight of a request, a new one if there is none.
@@ -126,6 +127,8 @@ func (s *Summary) addRouting(r *Routing) error {
 		return wrong("input_tokens", "%d, want a number from 0", r.Input)
 	case r.Regret != nil && *r.Regret < 0:
 		return wrong("regret", "%v, want a number from 0", *r.Regret)
+	case r.Held != nil && (r.Held.Target < 0 || r.Held.Most < 0):
+		return wrong("held", "%d and %d tokens, want numbers from 0", r.Held.Target, r.Held.Most)
 	case !r.finite():
 		return errors.New("a score or a priority is not finite")
 	}
@@ -151,6 +154,9 @@ func (s *Summary) addRouting(r *Routing) error {
 	}
 	s.decided.routings.at(r.Reason).add(about, s.options.Examples)
 	f.last = decisionOf(r, s.regrets.mayKeep(r))
+	if h, ok := heldBy(r); ok {
+		f.held = h
+	}
 	return nil
 }
 

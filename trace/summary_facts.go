@@ -318,7 +318,7 @@ func share(part, of int64) *float64 {
 // patternFacts returns the facts by time, class and tenant. regrets are the regrets of
 // all decisions.
 func (s *Summary) patternFacts(regrets *regrets) PatternFacts {
-	f := PatternFacts{Bins: []Bin{}, Streaks: []Streak{}}
+	f := PatternFacts{Bins: []Bin{}, Streaks: []Streak{}, Bursts: []TenantBurst{}}
 	if !s.time.started {
 		f.Classes, f.Tenants = []GroupFact{}, []GroupFact{}
 		return f
@@ -338,6 +338,7 @@ func (s *Summary) patternFacts(regrets *regrets) PatternFacts {
 	}
 	f.Classes, f.ClassesLeftOut = s.groups(&s.classes, n)
 	f.Tenants, f.TenantsLeftOut = s.groups(&s.tenants, n)
+	f.Bursts = s.bursts(n)
 	if x := s.decided.sameInstance; x.longest.N > 1 {
 		x.longest.Kind, x.longest.Instance = "routed", pointer(x.longestKey)
 		f.Streaks = append(f.Streaks, x.longest)

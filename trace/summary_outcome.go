@@ -37,6 +37,7 @@ type group struct {
 	GroupFact
 	completed int64
 	series    series // of Asked
+	promises  promises
 	late      [len(targetNames)]counted
 	latencies [len(targetNames)]histogram // of classes alone
 	ttft      span
@@ -252,6 +253,12 @@ func (s *Summary) addOutcome(r *Outcome) error {
 			g.ttft.add(int64(*r.TTFT))
 		}
 	}
+	if r.SLOMet != nil {
+		s.tenants.at(r.Tenant).promises.add(s.arrivalBin(r.Arrival), *r.SLOMet)
+	}
+	if f != nil {
+		s.misses.add(r, &f.held, f.last.Input, s.options.Examples)
+	}
 	s.addLatencies(r, about)
 	s.ended.add(r, about, s.options.Examples)
 	s.ended.compare(r, f)
@@ -292,24 +299,6 @@ func stateNames() (list []string) {
 		list = append(list, s.String())
 	}
 	return list
-}
-
-// addLatencies compares the latencies of r with the targets of its tenant or class.
-func (s *Summary) addLatencies(r *Outcome, about example) {
-	class, tenant := s.classes.at(r.Class), s.tenants.at(r.Tenant)
-	target := s.targetOf(r.Class, r.Tenant)
-	bounds := [...]*vtime.Duration{target.TTFT, target.TPOT, target.E2E}
-	for i, d := range [...]*vtime.Duration{r.TTFT, r.TPOT, r.E2E} {
-		if d == nil {
-			continue
-		}
-		class.latencies[i].add(float64(*d))
-		if bounds[i] != nil && *d > *bounds[i] {
-			about.value = float64(*d)
-			class.late[i].add(about, s.options.Examples)
-			tenant.late[i].n++
-		}
-	}
 }
 
 // add counts the preemptions of a request, and compares the prefix hit that the

@@ -8,19 +8,21 @@ package trace
 type Report struct {
 	Schema     string       `json:"schema"` // blis.trace-summary/v1
 	Strategy   Strategy     `json:"strategy"`
+	Focus      []Area       `json:"focus"` // empty: what the strategy puts first
 	TokenLimit int          `json:"token_limit"`
 	Run        SummaryRun   `json:"run"`
 	Records    RecordCounts `json:"records"`
 	From       *int64       `json:"from_us"` // of the first and the last record after the header
 	To         *int64       `json:"to_us"`
 
-	Outcomes  OutcomeFacts  `json:"outcomes"`
-	Issues    []Issue       `json:"issues"` // the most frequent first
-	Compared  *Comparison   `json:"missed_and_met"`
-	Decisions DecisionFacts `json:"decisions"`
-	Instances InstanceFacts `json:"instances"`
-	Regret    *RegretFacts  `json:"regret"` // null: the trace has no counterfactuals
-	Patterns  PatternFacts  `json:"patterns"`
+	Outcomes  OutcomeFacts   `json:"outcomes"`
+	Issues    []Issue        `json:"issues"` // the most frequent first
+	Compared  *Comparison    `json:"missed_and_met"`
+	Decisions DecisionFacts  `json:"decisions"`
+	Instances InstanceFacts  `json:"instances"`
+	Regret    *RegretFacts   `json:"regret"` // null: the trace has no counterfactuals
+	Patterns  PatternFacts   `json:"patterns"`
+	Avoidable *AvoidableFact `json:"avoidable_misses"` // null: the trace does not say who had prefixes
 
 	Text       string `json:"text"`
 	TextTokens int    `json:"text_tokens"`         // characters/4, rounded up
@@ -328,9 +330,12 @@ type PatternFacts struct {
 	Tenants  []GroupFact `json:"tenants"`
 	// ClassesLeftOut and TenantsLeftOut are the numbers of those that are not
 	// listed; all others beyond the limits of a summary count as one.
-	ClassesLeftOut int      `json:"classes_left_out"`
-	TenantsLeftOut int      `json:"tenants_left_out"`
-	Streaks        []Streak `json:"streaks"`
+	ClassesLeftOut int `json:"classes_left_out"`
+	TenantsLeftOut int `json:"tenants_left_out"`
+	// Bursts are of the tenants during whose bursts others missed targets, the most
+	// first; 20 at most. Tenants beyond the limits of a summary do not count.
+	Bursts  []TenantBurst `json:"tenant_bursts"`
+	Streaks []Streak      `json:"streaks"`
 }
 
 // Bin counts the events of a bin of time.

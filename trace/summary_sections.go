@@ -10,16 +10,19 @@ import (
 // sections returns the sections of the text in the order of the strategy. Sections that
 // the strategy is about are longer.
 func (r *Report) sections() []section {
+	if len(r.Focus) > 0 {
+		return r.focused()
+	}
 	head := []section{r.about(), r.outcomesText()}
 	switch r.Strategy {
 	case SummaryAudit:
-		return append(head, r.decisionsText(8), r.instancesText(8), r.scaleText(8), r.regretText(0), r.comparedText(), r.issuesText(4), r.groupsText(3))
+		return append(head, r.decisionsText(8), r.prefixText(4, false), r.instancesText(8), r.scaleText(8), r.regretText(0), r.comparedText(), r.issuesText(4), r.groupsText(3))
 	case SummaryCounterfactual:
-		return append(head, r.regretText(8), r.worstText(5), r.comparedText(), r.instancesText(4), r.issuesText(4), r.decisionsText(3))
+		return append(head, r.regretText(8), r.worstText(5), r.prefixText(3, false), r.comparedText(), r.instancesText(4), r.issuesText(4), r.decisionsText(3))
 	case SummaryPattern:
-		return append(head, r.timeText(maxBins), r.groupsText(6), r.instancesText(6), r.streaksText(), r.scaleText(4), r.comparedText(), r.issuesText(4))
+		return append(head, r.timeText(maxBins), r.groupsText(6), r.burstsText(4, false), r.instancesText(6), r.streaksText(), r.scaleText(4), r.comparedText(), r.issuesText(4))
 	}
-	return append(head, r.issuesText(10), r.comparedText(), r.instancesText(4), r.timeText(0), r.regretText(0), r.worstText(2), r.decisionsText(4), r.scaleText(3), r.groupsText(3))
+	return append(head, r.issuesText(10), r.comparedText(), r.prefixText(3, false), r.burstsText(3, false), r.instancesText(4), r.timeText(0), r.regretText(0), r.worstText(2), r.decisionsText(4), r.scaleText(3), r.groupsText(3))
 }
 
 func (r *Report) about() section {

@@ -31,8 +31,7 @@ func (r *Report) decisionsText(most int) section {
 	}
 	p.priorities(d.Priority, most)
 	if h := d.Hits; h != nil {
-		p.add("Prefix hits: %s tokens expected, %s found; as expected for %s of %s, fewer for %s (%s), more for %s (%s).", grouped(h.Expected), grouped(h.Found),
-			grouped(h.Equal), plural(h.Requests, "request"), grouped(h.Fewer), plural(h.FewerTokens, "token"), grouped(h.More), plural(h.MoreTokens, "token"))
+		p.add("Prefix hits: %s", h.text())
 	}
 	if x := d.Preemption; x.Preemptions > 0 {
 		p.add("%s of %s; %s preempted more than once.", plural(x.Preemptions, "preemption"), plural(x.Requests, "request"), plural(x.Repeatedly, "request"))
@@ -42,6 +41,12 @@ func (r *Report) decisionsText(most int) section {
 			number(x.PrefillTokens), number(x.DecodeTokens))
 	}
 	return p
+}
+
+// text compares what was expected with what was found.
+func (h *HitFacts) text() string {
+	return fmt.Sprintf("%s tokens expected, %s found; as expected for %s of %s, fewer for %s (%s), more for %s (%s).", grouped(h.Expected), grouped(h.Found),
+		grouped(h.Equal), plural(h.Requests, "request"), grouped(h.Fewer), plural(h.FewerTokens, "token"), grouped(h.More), plural(h.MoreTokens, "token"))
 }
 
 // priorities is a line about the priorities of each class.

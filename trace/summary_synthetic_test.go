@@ -137,6 +137,7 @@ func (g *generator) route(id int64, at vtime.Time, end *Outcome, input int32) *R
 	if g.chance(80) {
 		r.ExpectedHit = pointer(int32(16 * g.IntN(int(input)/16)))
 	}
+	g.hold(r, input)
 	if !g.counterfactual {
 		return r
 	}

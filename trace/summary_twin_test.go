@@ -324,6 +324,7 @@ func TestSummaryAgreesWithTwin(t *testing.T) {
 			{"instances", got.Instances, w.instanceFacts()},
 			{"regret", got.Regret, w.regretFacts()},
 			{"patterns", got.Patterns, w.patternFacts()},
+			{"avoidable misses", got.Avoidable, w.avoidable()},
 		} {
 			order := cmpopts.SortSlices(func(a, b RegretShare) bool { return a.Name < b.Name })
 			approx := cmpopts.EquateApprox(1e-9, 1e-12)

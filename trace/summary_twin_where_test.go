@@ -274,7 +274,7 @@ func (w *twin) firsts() []*Admission {
 }
 
 func (w *twin) patternFacts() PatternFacts {
-	f := PatternFacts{Bins: []Bin{}, Classes: []GroupFact{}, Tenants: []GroupFact{}, Streaks: []Streak{}}
+	f := PatternFacts{Bins: []Bin{}, Classes: []GroupFact{}, Tenants: []GroupFact{}, Streaks: []Streak{}, Bursts: []TenantBurst{}}
 	if len(w.records) == 1 {
 		return f
 	}
@@ -314,7 +314,7 @@ func (w *twin) patternFacts() PatternFacts {
 			return cmp.Or(cmp.Compare(b.Asked, a.Asked), cmp.Compare(b.Ended, a.Ended), cmp.Compare(a.Name, b.Name))
 		})
 	}
-	f.Streaks = w.streaks()
+	f.Streaks, f.Bursts = w.streaks(), w.bursts(n)
 	return f
 }
 
