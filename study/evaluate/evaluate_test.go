@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -28,8 +29,17 @@ func TestSameBytes(t *testing.T) {
 	if recoded := text(t, &again); recoded != string(coded) {
 		t.Errorf("the reference in JSON is another one: %s\n%s", coded, recoded)
 	}
+	var answers strings.Builder // for .ci/arm64, which compares machines
+	defer func() {
+		if path := os.Getenv("BLIS_ANSWERS"); path != "" {
+			if err := os.WriteFile(path, []byte(answers.String()), 0o666); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
 	for _, c := range []string{"routing: {type: weighted}", "admission: {type: game-half}", "routing: {type: nowhere}"} {
 		want := text(t, evaluate(t, s, r, yaml(c), Options{Workers: 1, HeldOut: true}))
+		answers.WriteString(want + "\n")
 		for _, workers := range []int{1, 2, 7} {
 			if got := text(t, evaluate(t, s, &again, Candidate{File: fmt.Sprintf("/tmp/%d.yaml", workers), Text: []byte(c)}, Options{Workers: workers, HeldOut: true})); got != want {
 				t.Errorf("%s with %d workers: %s\nwant %s", c, workers, got, want)
