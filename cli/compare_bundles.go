@@ -85,6 +85,11 @@ func (r *compareCmd) bundleFiles() []named {
 	for _, a := range r.Arguments {
 		files = append(files, named{"a bundle", a})
 	}
+	for i := range r.bundles {
+		for _, path := range r.bundles[i].Policies.Files() {
+			files = append(files, named{"a policy", path})
+		}
+	}
 	return files
 }
 

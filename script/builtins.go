@@ -3,6 +3,7 @@ package script
 import (
 	"fmt"
 	"maps"
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -67,11 +68,14 @@ func (m *machine) builtin(name string) *starlark.Builtin {
 func (m *machine) guard(f *starlark.Builtin, thread *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (value starlark.Value, err error) {
 	if f.Name() != "len" && f.Name() != "range" && f.Name() != "type" {
 		for _, arg := range args {
-			if n := starlark.Len(arg); n > mostSteps {
-				return nil, &mistake{StepsError, fmt.Sprintf("%s of %d entries takes more than %d steps at once: want fewer", f.Name(), n, mostSteps)}
-			} else if n > 0 {
-				m.charge(n)
+			n := starlark.Len(arg)
+			if f.Name() == "sorted" && n > 0 && n < mostSteps {
+				n *= bits.Len(uint(n))
 			}
+			if n > mostSteps {
+				return nil, &mistake{StepsError, fmt.Sprintf("%s of %d entries takes more than %d steps at once: want fewer", f.Name(), starlark.Len(arg), mostSteps)}
+			}
+			m.charge(n)
 		}
 	}
 	defer func() {
