@@ -191,7 +191,7 @@ func anomalies(a *metrics.Anomalies) string {
 		{"requests whose cached prefix the router misjudged", valueOf(a.ShadowDivergence)}, {"SLO violations", a.SLOViolation.Total()},
 	} {
 		if n.count > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n.count, n.name))
+			parts = append(parts, fmt.Sprintf("%s: %d", n.name, n.count))
 		}
 	}
 	if parts == nil {
