@@ -3,6 +3,7 @@ package bundle
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +15,8 @@ import (
 // ID returns what names these policies whatever file they came from: the SHA-256, as 64
 // hexadecimal digits, of the JSON of the completed bundle (see Complete) without its
 // metadata. A number and a duration count by value, so that 5, 5.0 and +5 give one ID,
-// and so do 1s and 1000ms. The order of weights counts: it is the order of a sum.
+// and so do 1s and 1000ms. The order of weights counts: it is the order of a sum. A program
+// counts by its text, not by the name of its file, which Read must have read.
 //
 // Single fields that the bundle does not give are not completed. To compare the policies
 // of runs, take the bundle of the effective configuration, which gives all of them. A
@@ -23,6 +25,9 @@ func (b Bundle) ID() (string, error) {
 	b, err := b.Complete()
 	if err != nil {
 		return "", err
+	}
+	if unread := b.Files(); len(unread) > 0 {
+		return "", fmt.Errorf("bundle: %s has not been read, so these policies have no ID", unread[0])
 	}
 	b.Metadata = nil
 	b.canonical()
@@ -61,11 +66,19 @@ func (c *Selection) canonical(kind policy.Kind) {
 		p := t.Parameter(s.Name)
 		return p != nil && p.Type == policy.Path && slices.ContainsFunc(c.Params, func(o policy.Setting) bool { return o.Name == p.Content })
 	})
-	for i := range c.Params {
-		if p := t.Parameter(c.Params[i].Name); p != nil {
-			c.Params[i].Value = canonicalText(p, c.Params[i].Value)
+	params := c.Params[:0]
+	for _, s := range c.Params {
+		p := t.Parameter(s.Name)
+		switch {
+		case p == nil:
+		case p.Type == policy.Path:
+			continue // what the file has counts
+		default:
+			s.Value = canonicalText(p, s.Value)
 		}
+		params = append(params, s)
 	}
+	c.Params = params
 }
 
 // canonicalText returns the one way to write an allowed value of a parameter. Texts

@@ -132,6 +132,13 @@ func TestMergeKeys(t *testing.T) {
 	if err != nil || s.Targets() != "critical:ttft=5000us,tpot=7000us;batch:ttft=5000us,tpot=8000us" {
 		t.Errorf("%v, targets %s", err, s.Targets())
 	}
+	s, err = Parse("w.yaml", []byte("goodput_slo_targets: {tenant/gold: {ttft_ms: 5}, batch: {itl_ms: 8}}\n"+one("")))
+	if err != nil || s.Targets() != "tenant/gold:ttft=5000us;batch:tpot=8000us" {
+		t.Errorf("%v, targets %s", err, s.Targets())
+	}
+	if _, err := Parse("w.yaml", []byte("goodput_slo_targets: {tenant/: {ttft_ms: 5}}\n"+one(""))); err == nil || !strings.Contains(err.Error(), "names no tenant") {
+		t.Errorf("a tenant without a name: %v", err)
+	}
 	c, _ = build(t, "clients: [{rate: 1, input_distribution: {type: empirical, params: &p {10: 1, 30: 1}}, output_distribution: {type: empirical, params: {<<: *p, 10: 3}}}]")
 	near(t, "mean of 10 three times and 30 once", c.Clients[0].Output.Dist.Mean(), 15, 1e-12)
 	c, _ = build(t, "clients: [{rate: 1, input_distribution: {type: empirical, params: &p {10: 1, 30: 1}}, output_distribution: {type: empirical, params: {<<: [{10: 3}, *p]}}}]")

@@ -50,7 +50,7 @@ func (s *Spec) Targets() string {
 	return strings.Join(all, ";")
 }
 
-// goodput reads targets per class in milliseconds. itl_ms is the mean time per
+// goodput reads targets per class, or of a tenant as tenant/gold, in milliseconds. itl_ms is the mean time per
 // output token of a request, the convention of the TPOT.
 func (r *reader) goodput(o *object) {
 	v, at := o.get("goodput_slo_targets")
@@ -63,7 +63,12 @@ func (r *reader) goodput(o *object) {
 	}
 	for _, m := range v.Members {
 		here := at.Within(m.Name, m.Line)
-		class := r.className(m.Name, here)
+		class := m.Name
+		if tenant, of := strings.CutPrefix(class, "tenant/"); !of {
+			class = r.className(m.Name, here)
+		} else if tenant == "" || strings.ContainsAny(tenant, ";") {
+			r.fail(here, "%q names no tenant, want tenant/gold", m.Name)
+		}
 		in := r.object(m.Value, here, []string{"ttft_ms", "itl_ms", "e2e_ms"})
 		t := r.spec.targets.of(class, here)
 		for _, x := range []struct {
