@@ -9,12 +9,14 @@ func isProgram(t *policy.Template) bool { return t.Parameter("source") != nil }
 var programs = map[policy.Kind][]string{
 	policy.AdmissionKind: {
 		"def admit(req, i):\n  return max(i.queue) < 9 or delay(0.003) if req.delays < 3 else req.slo_class != 'batch'",
+		"def admit(req, i):\n  return sum(i.prefix_hit) > 0 or rand() < 0.8",
 		"def admit(req):\n  return rand() < 0.9 or 'unlucky'",
 		"def admit(req, i):\n  state[req.tenant] = state.get(req.tenant, 0) + 1\n  return req.tenant_active < 30 and cluster.active < 100 or state[req.tenant] % 3 > 0",
 	},
 	policy.PriorityKind: {
 		"def priority(req):\n  print(req.input)\n  return -req.input",
 		"def priority(req, i):\n  return mean(i.kv) + rand() + (5 if req.slo_class == 'critical' else 0)",
+		"def priority(req, i):\n  return max(i.prefix_hit) + max(i.prefix_tokens) / 100",
 		"def priority(req):\n  return req.tenant_rate + (1 if req.tenant_burst else 0)",
 	},
 	policy.RoutingKind: {

@@ -58,8 +58,8 @@ var fixedColumns = []column{
 			dst[k] = share(n.view.UsedBlocks(int(i)), n.view.TotalBlocks(int(i)))
 		}
 	}},
-	{"prefix_hit", "", "share of the prompt's full blocks that the instance is expected to have cached, 0 to 1; routing only", policy.Prefixes, fillPrefixHit},
-	{"prefix_tokens", "", "tokens of the prompt that the instance is expected to have cached; routing only", policy.Prefixes, fillPrefixTokens},
+	{"prefix_hit", "", "share of the prompt's full blocks that the instance is expected to have cached, 0 to 1; not in scale", policy.Prefixes, fillPrefixHit},
+	{"prefix_tokens", "", "tokens of the prompt that the instance is expected to have cached; not in scale", policy.Prefixes, fillPrefixTokens},
 	{"free_seqs", "", "requests that the running list has room for", policy.BatchSize, each(func(v *policy.View, i int) float64 { return float64(v.FreeSeqs(i)) })},
 	{"kv_blocks", "", "KV blocks that there are", policy.KVUse, each(func(v *policy.View, i int) float64 { return float64(v.TotalBlocks(i)) })},
 	{"free_tokens", "", "tokens that the free KV blocks have room for", policy.KVUse, each(func(v *policy.View, i int) float64 { return float64(v.FreeTokens(i)) })},

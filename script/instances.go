@@ -55,6 +55,9 @@ func (x *instances) column(k int) (*vec, error) {
 	if c.signals&^x.of.program.signals != 0 {
 		return nil, typeMistake("%s is not declared: the program does not name it", c.name)
 	}
+	if c.signals&policy.Prefixes != 0 && x.of.draws.kind == scaleDraws {
+		return nil, typeMistake("%s is not known in a policy of the kind autoscale: there is no request", c.name)
+	}
 	v := x.of.newVec(len(x.rows))
 	c.fill(&x.of.now, x.rows, v.data)
 	x.cached[k], x.read = v, append(x.read, k)

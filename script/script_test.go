@@ -293,6 +293,37 @@ func (s *state) set(name string, list []float64) {
 	s.Dict.SetKey(starlark.String(name), starlark.NewList(values))
 }
 
+// TestScalesAreToldWhatIsWrong: answers that are no number of replicas, and what there is
+// not without a request.
+func TestScalesAreToldWhatIsWrong(t *testing.T) {
+	for body, want := range map[string]string{
+		"len(i.prefix_hit)": "prefix_hit is not known in a policy of the kind autoscale", "2.5": "returns 2.5: want a whole number of replicas", "'a'": "returns a string: want a number",
+		"1e400": "invalid float literal", "ctx.replicas + None": "unknown binary op: int + NoneType", "3": "", "None": "", "ceil(2.5)": "", "10.0": "",
+	} {
+		p, err := policy.NewAutoscale("starlark", []policy.Setting{{Name: "source", Value: "def scale(ctx, i):\n  return " + body}}, policy.Env{})
+		if err != nil {
+			if want == "" || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v", body, err)
+			}
+			continue
+		}
+		func() {
+			defer func() {
+				fault, _ := recover().(*Error)
+				if (fault != nil) != (want != "") || fault != nil && !strings.Contains(fault.Error(), want) {
+					t.Errorf("%s: %v, want %q", body, fault, want)
+				}
+			}()
+			view := viewOf(3)
+			view.Declared = p.Observes()
+			d := p.Evaluate(&policy.AutoscaleContext{Replicas: 3, Ready: 3, Min: 1, Max: 5, View: view, State: &policy.RouterState{View: view}, LastScale: vtime.Never})
+			if got := map[string]int32{"3": 3, "None": 3, "ceil(2.5)": 3, "10.0": 5}[body]; d.Target != got {
+				t.Errorf("%s: %d replicas, want %d", body, d.Target, got)
+			}
+		}()
+	}
+}
+
 // TestVecsCountTheirEntries: an operation with a vec of n entries takes n steps more than
 // one with a vec of one.
 func TestVecsCountTheirEntries(t *testing.T) {
