@@ -16,6 +16,7 @@ import (
 	"blis/study/confine"
 	"blis/study/evaluate"
 	"blis/study/evaluator"
+	"blis/vtime"
 )
 
 // evaluateCmd is blis evaluate.
@@ -41,11 +42,11 @@ type suiteFlags struct {
 
 // limitFlags bound the work of one candidate.
 type limitFlags struct {
-	MaxWall   time.Duration `default:"30s" group:"Limits" help:"Longest time for one candidate; 0: no limit."`
-	MaxMemory latency.Bytes `default:"1GiB" group:"Limits" help:"Most memory for the data of one candidate; 0: no limit."`
-	MaxSteps  float64       `default:"1e8" group:"Limits" help:"Most steps of a program that decides, for all decisions of a run; 0: no limit but that of a decision."`
-	MaxEvents int64         `default:"50000000" group:"Limits" help:"Most requests and steps of instances in a run; 0: no limit."`
-	Workers   int           `group:"Limits" help:"Candidates at a time; 0: one per core."`
+	MaxWall   vtime.Duration `default:"30s" group:"Limits" help:"Longest time for one candidate; 0: no limit."`
+	MaxMemory latency.Bytes  `default:"1GiB" group:"Limits" help:"Most memory for the data of one candidate; 0: no limit."`
+	MaxSteps  float64        `default:"1e8" group:"Limits" help:"Most steps of a program that decides, for all decisions of a run; 0: no limit but that of a decision."`
+	MaxEvents int64          `default:"50000000" group:"Limits" help:"Most requests and steps of instances in a run; 0: no limit."`
+	Workers   int            `group:"Limits" help:"Candidates at a time; 0: one per core."`
 }
 
 // Help is what blis evaluate does, with examples.
@@ -130,7 +131,7 @@ func (l *limitFlags) limits(s *suiteFlags) (o evaluate.Options, limits confine.L
 		err = inputErrorf("--workers is %d: want 1 to 4096, 0 for one per core", l.Workers)
 	}
 	o = evaluate.Options{Stage: evaluate.Stage(s.Stage), HeldOut: s.HeldOut, Scenarios: s.Scenarios, MaxEvents: l.MaxEvents, MaxSteps: int64(l.MaxSteps)}
-	return o, confine.Limits{Wall: l.MaxWall, Memory: int64(l.MaxMemory)}, err
+	return o, confine.Limits{Wall: time.Duration(l.MaxWall) * time.Microsecond, Memory: int64(l.MaxMemory)}, err
 }
 
 // leastMemory is what a child takes at least, in bytes.
