@@ -84,6 +84,8 @@ type RoutingDecision struct {
 	// that were not routable; nil from policies that do not score. The policy
 	// reuses it: it is valid until the next call of Route.
 	Scores []float64
+	// FilteredOut are the routable instances that a filter left out, ascending; nil: none. It is valid as long as Scores.
+	FilteredOut []int32
 }
 
 // AutoscaleContext is what an autoscaler sees at an evaluation: everything up

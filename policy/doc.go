@@ -33,6 +33,7 @@
 //	               hashes, no stream
 //	routing_load.go, routing_two.go
 //	               least-loaded and always-busiest; power-of-two
+//	filter.go      which instances a routing policy does not look at
 //	prefix_routing.go
 //	               prefix-affinity, by package prefixindex
 //	weighted.go    weighted; scorers.go its scorers, and which instance served a

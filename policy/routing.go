@@ -12,7 +12,7 @@ import (
 var tie = Parameter{Name: "tie", Type: Choice, Default: "random", Choices: []string{"random", "lowest"},
 	Help: "among equally good instances: a draw by seed, request number and attempt, or the lowest index"}
 
-var routingTemplates = []template[Routing]{{
+var routingTemplates = withFilters([]template[Routing]{{
 	Template: Template{Kind: RoutingKind, Name: "round-robin", Help: "each instance in turn; reads nothing of them (default)"},
 	build:    func(values, Env) (Routing, error) { return &roundRobin{}, nil },
 }, {
@@ -45,7 +45,7 @@ var routingTemplates = []template[Routing]{{
 	build: func(v values, env Env) (Routing, error) {
 		return &byLoad{ranking{tie: newTieBreak(v, env), busiest: true}, MostLoad}, nil
 	},
-}}
+}})
 
 // weightedName is the name of the policy that has scorers.
 const weightedName = "weighted"

@@ -1,0 +1,102 @@
+package policy
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"blis/vtime"
+)
+
+// naiveFiltered is a view in which instances that are left out are not routable, made anew, and those instances.
+func naiveFiltered(view *View, queue int32, kv float64) (masked *View, out []int32) {
+	masked = &View{MaxNumSeqs: view.MaxNumSeqs}
+	passed := 0
+	for i, s := range view.slots {
+		wanting := s.Queue > queue || float64(s.Used) > kv*float64(s.Total)
+		switch {
+		case s.Routable && wanting:
+			out = append(out, int32(i))
+		case s.Routable:
+			passed++
+		}
+	}
+	for i, s := range view.slots {
+		s.Routable = s.Routable && (passed == 0 || !slices.Contains(out, int32(i)))
+		masked.Add(s)
+	}
+	if passed == 0 {
+		out = nil
+	}
+	return masked, out
+}
+
+// Filtered policies decide as policies that never saw the instances left out, while instances change, come and go.
+func TestFiltersEqualTheirTwin(t *testing.T) {
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 11))
+		name := []string{"least-loaded", "weighted", "power-of-two", "round-robin", "always-busiest"}[seed%5]
+		settings := []Setting{{"max_queue", "3"}, {"max_kv", "0.6"}}
+		var plain []Setting
+		if name == "weighted" {
+			plain = []Setting{{"queue-depth", "1"}, {"kv-utilization", "1"}}
+		}
+		env := Env{BlockSize: 16, Draws: NewDraws(seed)}
+		filtered := mustRoute(t, name, env, append(slices.Clone(plain), settings...)...)
+		twin := mustRoute(t, name, env, plain...)
+		view := randomView(rng, 1+rng.IntN(9))
+		left := 0
+		for n := range 300 {
+			for range rng.IntN(4) {
+				s := randomSlot(rng)
+				if rng.IntN(3) == 0 {
+					s.Queue, s.Used = 9, s.Total // one more that is left out
+				}
+				if i := rng.IntN(view.Len() + 1); i < view.Len() {
+					view.Set(i, s)
+				} else if view.Len() < 14 {
+					view.Add(s)
+				}
+			}
+			req := &Request{}
+			req.ID = int64(n)
+			masked, out := naiveFiltered(view, 3, 0.6)
+			want := twin.Route(req, 0, &RouterState{}, masked, vtime.Time(n))
+			got := filtered.Route(req, 0, &RouterState{}, view, vtime.Time(n))
+			if got.Target != want.Target || got.Reason != want.Reason || !slices.Equal(got.Scores, want.Scores) || !slices.Equal(got.FilteredOut, out) {
+				t.Fatalf("seed %d, %s, decision %d: %+v, want %+v without %v", seed, name, n, got, want, out)
+			}
+			if len(out) > 0 {
+				left++
+			}
+		}
+		if left < 30 {
+			t.Errorf("seed %d: instances were left out in %d decisions: too few", seed, left)
+		}
+	}
+}
+
+func TestFiltersObserveWhatTheyRead(t *testing.T) {
+	env := Env{BlockSize: 16}
+	for _, c := range []struct {
+		settings []Setting
+		want     Signals
+	}{
+		{nil, NoSignals},
+		{[]Setting{{"max_kv", "1"}}, NoSignals},
+		{[]Setting{{"max_kv", "0.9"}}, KVUse},
+		{[]Setting{{"max_queue", "0"}}, QueueDepth},
+		{[]Setting{{"max_queue", "4"}, {"max_kv", "0"}}, QueueDepth | KVUse},
+	} {
+		if got := mustRoute(t, "round-robin", env, c.settings...).Observes(); got != c.want {
+			t.Errorf("%v observes %v, want %v", c.settings, got, c.want)
+		}
+	}
+	weighted := mustRoute(t, "weighted", env, Setting{"queue-depth", "1"}, Setting{"max_kv", "0.9"})
+	if e, ok := weighted.(Explainer); !ok || !slices.Equal(e.Scorers(), []string{"queue-depth"}) {
+		t.Error("a weighted policy with filters explains nothing")
+	}
+	if _, ok := mustRoute(t, "round-robin", env, Setting{"max_kv", "0.9"}).(Explainer); ok {
+		t.Error("round-robin with filters explains scores")
+	}
+}
