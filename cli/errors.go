@@ -222,7 +222,8 @@ func errorObject(w io.Writer, err error, message string) {
 	case exitInterrupted:
 		e.Kind = "interrupted"
 	}
-	if field := fieldOf(message); field != "" && e.Kind == "input" {
+	program := (*script.Error)(nil) // which names a function where others name a field
+	if field := fieldOf(message); field != "" && e.Kind == "input" && !errors.As(err, &program) {
 		e.Field = &field
 	}
 	var fit *latency.DoesNotFit

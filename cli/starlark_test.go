@@ -45,6 +45,18 @@ func TestProgramsAreFound(t *testing.T) {
 	if s := done(t, "sweep", "in/sweep.yaml"); !strings.Contains(s.out, "mine.star") || !strings.Contains(s.out, "3 points ok") {
 		t.Errorf("a sweep of programs: %s", s.out)
 	}
+	if err := os.WriteFile("in/wrong.star", []byte("def route(req, i):\n    return x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("in/wrong.yaml", []byte("schema: blis.sweep/v1\nbase: {num-requests: 20}\naxes: {policies: [wrong.star]}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s := blis(t, nil, "sweep", "in/wrong.yaml"); s.code != exitInput || !strings.Contains(s.err, "in/wrong.star:2:12: there is no x") {
+		t.Errorf("a sweep of a bad program: exit %d: %s", s.code, s.err)
+	}
+	if s := blis(t, nil, "run", "--policy-config", "in/wrong.star", "--format", "json"); s.code != exitInput || !strings.Contains(s.out, `"field": null`) {
+		t.Errorf("a bad program: exit %d: %s", s.code, s.out)
+	}
 	bundle := effective(t, nil, "policies", "--policy-config", "in/bundle.yaml")
 	if err := os.WriteFile("effective.yaml", []byte(bundle), 0o600); err != nil {
 		t.Fatal(err)

@@ -33,6 +33,9 @@ type Template struct {
 	Parameters []Parameter
 	Seeded     bool              // draws, whatever its parameters are; policies with tie: random need not say so
 	DrawsIf    func(Values) bool // reports whether one with these parameters draws beside ties; nil: Seeded says it
+	// Verify returns what is wrong with these parameters together, a Fault or an *Error;
+	// nil: nothing can be that the constructor would not find.
+	Verify func(Values) error
 	// Open describes the settings of single tenants, whose names the user makes
 	// up; see TenantsPrefix. nil: there are none.
 	Open *Parameter

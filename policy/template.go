@@ -69,9 +69,13 @@ func (t *Template) Check(s Setting) error {
 // Complete returns the value of every parameter, by its name and in the order of the
 // template; settings of tenants follow, by name. Weights are an exception: if one is
 // given only the given ones count, in the order given, else the defaults that are not
-// 0. Quiet parameters that are not given are left out. A bad setting is an *Error.
+// 0. Quiet parameters that are not given are left out. A bad setting is an *Error, or
+// what Verify returns.
 func (t *Template) Complete(settings []Setting) ([]Setting, error) {
 	v, err := t.resolve(settings)
+	if err == nil && t.Verify != nil {
+		err = t.Verify(Values{v})
+	}
 	if err != nil {
 		return nil, err
 	}

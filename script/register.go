@@ -30,11 +30,13 @@ func register[P any](kind policy.Kind, does string, make build[P], wanted []stri
 		Name: "starlark", Help: "a program in Starlark, see docs/policies-as-code.md: " + does,
 		Parameters: append([]policy.Parameter{file("program"), source("program"), steps}, more...),
 		DrawsIf:    func(v policy.Values) bool { p, err := read(v, "", wanted...); return err == nil && p.draws },
+		Verify:     func(v policy.Values) error { return verify(v, "", wanted...) },
 	}, func(v policy.Values, env policy.Env) (P, error) { return made(v, env, make, "", wanted) })
 	policy.Register(policy.Template{
 		Name: "tree", Help: "a decision tree of conditions, see docs/policies-as-code.md",
 		Parameters: append([]policy.Parameter{inline, file("tree in YAML"), source("tree in YAML"), steps}, more...),
 		DrawsIf:    func(v policy.Values) bool { p, err := read(v, kind); return err == nil && p.draws },
+		Verify:     func(v policy.Values) error { return verify(v, kind) },
 	}, func(v policy.Values, env policy.Env) (P, error) { return made(v, env, make, kind, nil) })
 }
 
@@ -73,6 +75,15 @@ func read(v policy.Values, tree policy.Kind, wanted ...string) (*program, error)
 		return nil, &Error{File: what, Kind: SyntaxError, Message: "want a " + what + ": " + more[what]}
 	}
 	return cached(tree, name, text, wanted...)
+}
+
+// verify reads the program of a policy, if it is there.
+func verify(v policy.Values, tree policy.Kind, wanted ...string) error {
+	if v.Text("source") == "" && (tree == "" || v.Text("tree") == "") {
+		return nil
+	}
+	_, err := read(v, tree, wanted...)
+	return err
 }
 
 // made reads the program and makes a policy of it.
