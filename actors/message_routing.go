@@ -30,7 +30,8 @@ type tracedRouting struct {
 	shares         int // terms of a candidate's score; 0: they are not sent
 	scratch        *[]float64
 
-	held held // who has the beginning of the prompt
+	held     held    // who has the beginning of the prompt
+	filtered []int32 // that filters left out
 
 	// With level detailed:
 	snapshots bool     // of all instances
@@ -46,10 +47,11 @@ const (
 	flagCounterfactual
 	flagExplained
 	flagHeld
+	flagFiltered
 )
 
 func (t *tracedRouting) flags() uint64 {
-	return bit(t.forced)*flagForced | bit(t.migrated)*flagMigrated | bit(t.counterfactual)*flagCounterfactual | bit(t.explain != nil)*flagExplained | bit(t.held.known)*flagHeld
+	return bit(t.forced)*flagForced | bit(t.migrated)*flagMigrated | bit(t.counterfactual)*flagCounterfactual | bit(t.explain != nil)*flagExplained | bit(t.held.known)*flagHeld | bit(len(t.filtered) > 0)*flagFiltered
 }
 
 // fields is the number of fields of the message.
@@ -60,6 +62,9 @@ func (t *tracedRouting) fields(at *endpoints) int {
 	}
 	if t.held.known {
 		n += heldFields
+	}
+	if len(t.filtered) > 0 {
+		n += 1 + len(t.filtered)
 	}
 	if t.snapshots {
 		n += t.stateFields() + at.behind()*(1+signals)
@@ -80,6 +85,12 @@ func (t *tracedRouting) send(out *lookahead.Outbox, now vtime.Time, d *engine.De
 	}
 	if t.held.known {
 		t.held.write(out, at)
+	}
+	if len(t.filtered) > 0 {
+		out.Int(int64(len(t.filtered)))
+		for _, i := range t.filtered {
+			out.Int(int64(at.instance(int(i))))
+		}
 	}
 	if t.snapshots {
 		t.writeState(out)
@@ -110,6 +121,16 @@ func (t *tracer) readRouting(at vtime.Time, b *lookahead.Decoder, r *trace.Routi
 	}
 	if flags&flagHeld != 0 {
 		r.Held = s.known.readHeld(b)
+	}
+	if s.filtered == nil {
+		s.filtered = []int{} // none is a list too
+	}
+	r.FilteredOut = s.filtered[:0]
+	if flags&flagFiltered != 0 {
+		for range b.Int() {
+			r.FilteredOut = append(r.FilteredOut, int(b.Int()))
+		}
+		s.filtered = r.FilteredOut
 	}
 	if t.level == trace.Detailed {
 		r.Prefix, r.State = s.known.readState(b)

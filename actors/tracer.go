@@ -52,6 +52,7 @@ type tracer struct {
 		tier                  string
 		candidates            []seenCandidate
 		list                  []trace.Candidate
+		filtered              []int
 		snapshots             trace.Snapshots
 		known                 knownState
 		requests              []int64

@@ -3,6 +3,7 @@ package actors
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"blis/engine"
 	"blis/lookahead"
@@ -115,7 +116,7 @@ func (t *tracing) routed(at *endpoints, out *lookahead.Outbox, now vtime.Time, d
 		pool = at.places[0].pool.index
 	}
 	named := t.named[pool]
-	m := tracedRouting{decided: what, pool: pool, reason: choice.Reason, hit: -1, signals: t.shown, counterfactual: t.most > 0, snapshots: t.level == trace.Detailed}
+	m := tracedRouting{decided: what, pool: pool, reason: choice.Reason, hit: -1, signals: t.shown, filtered: choice.FilteredOut, counterfactual: t.most > 0, snapshots: t.level == trace.Detailed}
 	if at.prefixes != nil && what.target >= 0 {
 		m.hit = at.expected(what.target, d.Input)
 	}
@@ -157,7 +158,7 @@ func (t *tracing) rank(view *policy.View, choice *policy.RoutingDecision) {
 		panic(fmt.Sprintf("actors: the routing policy gives %d scores: want one for each of %d instances", n, view.Len()))
 	}
 	for i := range view.Len() {
-		if !view.Routable(i) {
+		if !view.Routable(i) || slices.Contains(choice.FilteredOut, int32(i)) {
 			continue
 		}
 		c := candidate{i, t.score(view, choice, i)}

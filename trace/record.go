@@ -131,6 +131,8 @@ type Routing struct {
 	// Candidates are the routable instances by score, the best first, then by
 	// index: as many as --counterfactual-k.
 	Candidates []Candidate `json:"candidates"`
+	// FilteredOut are the routable instances that filters of the policy left out, ascending: they are no candidates.
+	FilteredOut []int `json:"filtered_out"`
 	// Held is who has the beginning of the prompt in its prefix cache; null where that is
 	// of no use: no prefixes are cached, or others compute the prompt.
 	Held *Held `json:"held"`

@@ -86,6 +86,7 @@ func (r *Routing) appendJSON(b []byte) []byte {
 	b = appendOptional(append(b, `,"regret":`...), r.Regret, appendFloat)
 	b = appendOptional(append(b, `,"expected_hit_tokens":`...), r.ExpectedHit, appendWhole[int32])
 	b = appendObjects(append(b, `,"candidates":`...), r.Candidates)
+	b = appendList(append(b, `,"filtered_out":`...), r.FilteredOut, appendWhole[int])
 	b = r.Held.appendJSON(append(b, `,"held":`...))
 	b = r.Snapshots.appendJSON(append(b, `,"snapshots":`...))
 	b = r.Prefix.appendJSON(append(b, `,"prefix":`...))
