@@ -2,6 +2,7 @@ package script
 
 import (
 	"math"
+	"strconv"
 
 	"go.starlark.net/starlark"
 
@@ -106,7 +107,7 @@ var natives = map[string]native{
 	"abs":   vectors(entrywise(1, func(x [3]float64) float64 { return math.Abs(x[0]) })),
 	"floor": whole(entrywise(1, func(x [3]float64) float64 { return math.Floor(x[0]) })),
 	"ceil":  whole(entrywise(1, func(x [3]float64) float64 { return math.Ceil(x[0]) })),
-	"round": whole(entrywise(1, func(x [3]float64) float64 { return math.RoundToEven(x[0]) })),
+	"round": rounded(whole(entrywise(1, func(x [3]float64) float64 { return math.RoundToEven(x[0]) }))),
 	"sqrt":  entrywise(1, func(x [3]float64) float64 { return math.Sqrt(x[0]) }),
 	"exp":   entrywise(1, func(x [3]float64) float64 { return exponential(x[0]) }),
 	"log":   entrywise(1, func(x [3]float64) float64 { return logarithm(x[0]) }),
@@ -168,6 +169,29 @@ func whole(f native) native {
 		return value, err
 	}
 }
+
+// rounded is a function of one number that with a second argument rounds to that many decimals: to the float next to
+// the decimal number next to the exact value, as in Python.
+func rounded(f native) native {
+	decimals := entrywise(2, func(x [3]float64) float64 {
+		text := strconv.FormatFloat(x[0], 'f', int(x[1]), 64)
+		near, _ := strconv.ParseFloat(text, 64) // what FormatFloat wrote
+		return near
+	})
+	return func(m *machine, name string, args starlark.Tuple) (starlark.Value, error) {
+		if len(args) != 2 {
+			return f(m, name, args)
+		}
+		n, ok := args[1].(starlark.Int)
+		if k, small := n.Int64(); !ok || !small || k < 0 || k > mostDecimals {
+			return nil, valueMistake("round: %s decimals are not allowed, want a whole number from 0 to %d", clip(args[1].String(), mostName), mostDecimals)
+		}
+		return decimals(m, name, args)
+	}
+}
+
+// mostDecimals is how many decimals a number is rounded to at most.
+const mostDecimals = 15
 
 // exponential is draw.Exp of any number.
 func exponential(x float64) float64 {

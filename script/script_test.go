@@ -134,7 +134,7 @@ func TestWhatProgramsSee(t *testing.T) {
 		{"argmax(vec([1, 5, 5]))", 1}, {"argmin([3, 1, 1])", 1}, {"mean(vec([1, 2, 6]))", 3}, {"sum([1, 2])", 3}, {"where(above(i.queue, 1), 7, 8)[2]", 7},
 		{"where(1 > 2, 7, 8)", 8}, {"clip(5, 0, 3)", 3}, {"rank(vec([5, 1, 5]))[2]", 1}, {"normalize(vec([1, 3]))[1]", 0.75}, {"minmax(vec([1, 3, 2]))[2]", 0.5},
 		{"minmax(vec([2, 2]), 1)[0]", 1}, {"log(exp(2))", 2}, {"pow(2, 10)", 1024}, {"sqrt(i.queue + 7)[2]", 3}, {"abs(-3)", 3}, {"abs(0 - i.queue)[1]", 1},
-		{"floor(2.7)", 2}, {"ceil(2.1)", 3}, {"round(2.5)", 2}, {"floor(i.queue / 2)[1]", 0}, {"(i.queue // 2)[2]", 1}, {"(i.queue / (0 * i.queue))[0]", 0},
+		{"floor(2.7)", 2}, {"ceil(2.1)", 3}, {"round(2.5)", 2}, {"round(2.675, 2)", 2.67}, {"round(-1.25, 1)", -1.2}, {"round(7, 1)", 7}, {"round(i.queue / 3, 2)[1]", 0.33}, {"floor(i.queue / 2)[1]", 0}, {"(i.queue // 2)[2]", 1}, {"(i.queue / (0 * i.queue))[0]", 0},
 		{"len(i.queue[1:])", 2}, {"i.queue[::-1][0]", 2}, {"i.queue[-1]", 2}, {"(-i.queue)[1]", -1}, {"(3 - i.queue)[1]", 2}, {"(4 / (i.queue + 1))[1]", 2},
 		{"equal(i.queue, 1)[1]", 1}, {"above(1, 0.5)", 1}, {"below(i.queue, vec([0, 2, 2]))[1]", 1}, {"1 if rand() < 1 else 0", 1}, {"1 if rand() == rand() else 0", 0},
 		{"len(str(i.kv)) - len(str(i.kv))", 0}, {"int(i.queue[2])", 2}, {"i.warming[0]", 0}, {"i.free_seqs[1]", 255}, {"i.prefix_hit[1]", 0},

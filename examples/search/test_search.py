@@ -196,7 +196,7 @@ def f(x: float, load: int = 3) -> float:
         y = math.sqrt(math.fabs(y))
     s = {a for a in (1, 2, 2)} | {7}
     text = f"{load}-{len(s)}"
-    return y + len(text) + math.floor(x) if y < 1e9 else -1.0
+    return round(y + len(text) + math.floor(x), 3) if y < 1e9 else -1.0
 """
 
 

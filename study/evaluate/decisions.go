@@ -31,6 +31,7 @@ type decision struct {
 // scores. It is a trace.Consumer.
 type decisions struct {
 	all, regretted  int64
+	scores          bool       // the policy gives scores; else they are minus the requests of each instance
 	byScore, byLoad []decision // the worst first
 }
 
@@ -62,6 +63,10 @@ func (d *decisions) routing(r *trace.Routing) {
 		return
 	}
 	one := decision{request: r.Request, at: r.At, input: r.Input, class: strings.Clone(r.Class), chosen: candidate(&r.Candidates[chosen])}
+	c := &one.chosen
+	if c.QueueDepth == nil || c.BatchSize == nil || c.InFlight == nil || c.Score != -float64(*c.QueueDepth+*c.BatchSize+*c.InFlight) {
+		d.scores = true
+	}
 	if r.Regret != nil && *r.Regret > 0 {
 		d.regretted++
 		one.best, one.regret = candidate(&r.Candidates[0]), *r.Regret
@@ -136,7 +141,11 @@ const maxCandidates = 1024
 
 // lines are the decisions in words.
 func (d *decisions) lines() (lines []string) {
-	list, what := d.byScore, fmt.Sprintf("Regrets by the policy's own scores (%d of %d decisions have one), the largest:", d.regretted, d.all)
+	by := "the policy's own scores"
+	if !d.scores {
+		by = "load, as the policy gives no scores: minus the requests of an instance"
+	}
+	list, what := d.byScore, fmt.Sprintf("Regrets by %s (%d of %d decisions have one), the largest:", by, d.regretted, d.all)
 	if len(list) == 0 {
 		list, what = d.byLoad, fmt.Sprintf("All %d routing decisions took the instance with the best score of the policy. Decisions with the most load above the least loaded instance:", d.all)
 	}

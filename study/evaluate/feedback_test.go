@@ -7,7 +7,7 @@ import (
 
 func TestFeedback(t *testing.T) {
 	for c, wants := range map[string][]string{ // any order
-		"routing: {type: round-robin}":        {"Worst of 3 scenarios: ", "(baseline ", "Saturation there: instances busy", "Regrets by the policy's own scores", "in flight", "its TTFT was"},
+		"routing: {type: round-robin}":        {"Worst of 3 scenarios: ", "(baseline ", "Saturation there: instances busy", "Regrets by load, as the policy gives no scores", "in flight", "its TTFT was"},
 		"routing: {type: weighted}":           {"All 500 routing decisions took the instance with the best score", "Worst class: "},
 		"admission: {type: game-half}":        {"did not complete (baseline: 0)", "serve them"},
 		"routing: {type: always-busiest}":     {"SLO violations", "sent to instance", "idlest"},
