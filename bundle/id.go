@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -62,10 +61,6 @@ func (c *Selection) canonical(kind policy.Kind) {
 	if err != nil {
 		return // Complete has refused it
 	}
-	c.Params = slices.DeleteFunc(c.Params, func(s policy.Setting) bool { // the name of a file whose text is beside it
-		p := t.Parameter(s.Name)
-		return p != nil && p.Type == policy.Path && slices.ContainsFunc(c.Params, func(o policy.Setting) bool { return o.Name == p.Content })
-	})
 	params := c.Params[:0]
 	for _, s := range c.Params {
 		p := t.Parameter(s.Name)
