@@ -48,3 +48,15 @@ func TestExportOfPrograms(t *testing.T) {
 		t.Errorf("%s\n%s", s.err, s.out)
 	}
 }
+
+// TestExportOfFilters: each limit that is given is a condition.
+func TestExportOfFilters(t *testing.T) {
+	s := done(t, "export", "llm-d", "least-loaded", "--set", "routing.params.max_queue=4", "--set", "routing.params.max_kv=0.9")
+	const want = "- type: utilization-filter\n  parameters:\n    conditions:\n    - maxValue: 4.0\n      metric: waiting-queue\n    - maxValue: 0.9\n      metric: kv-cache-utilization\n    fallbackOnEmpty: true\n"
+	if !strings.Contains(s.out, want) || !strings.Contains(s.out, "  - pluginRef: utilization-filter\n") || !strings.Contains(s.err, "observability.refresh") {
+		t.Errorf("want %s\n%s", want, s.out)
+	}
+	if s := done(t, "export", "llm-d", "weighted", "--set", "routing.params.max_queue=4"); strings.Contains(s.out, "kv-cache-utilization\n") || strings.Contains(s.err, "max_queue") {
+		t.Errorf("%s\n%s", s.out, s.err)
+	}
+}

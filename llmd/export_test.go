@@ -18,7 +18,7 @@ func TestEveryScorerHasARule(t *testing.T) {
 		if p.Type == policy.Weight && !known && !own[p.Name] {
 			t.Errorf("the scorer %s has no rule", p.Name)
 		}
-		if p.Type != policy.Weight && p.Name != "tie" && p.Name != "cpu_weight" && p.Name != "storage_weight" {
+		if p.Type != policy.Weight && p.Name != "tie" && p.Name != "cpu_weight" && p.Name != "storage_weight" && p.Name != "max_queue" && p.Name != "max_kv" {
 			t.Errorf("the parameter %s of weighted is lost in silence", p.Name)
 		}
 	}
@@ -30,11 +30,13 @@ func TestParametersOfRoutingPolicies(t *testing.T) {
 	known := map[string][]string{
 		"round-robin": nil, "least-loaded": {"tie"}, "prefix-affinity": {"min_match", "max_imbalance", "tie"}, "power-of-two": nil, "always-busiest": {"tie"},
 	}
+	filters := []string{"max_queue", "max_kv"} // of each
 	for _, r := range policy.OfKind(policy.RoutingKind) {
 		names, ok := known[r.Name]
 		if !ok {
 			continue // refused, or weighted
 		}
+		names = append(names, filters...)
 		for i, p := range r.Parameters {
 			if i >= len(names) || names[i] != p.Name {
 				t.Errorf("%s has the parameter %s, which the export does not look at", r.Name, p.Name)

@@ -17,6 +17,7 @@ const (
 
 // route adds the plugins that come nearest to a routing policy.
 func (e *exporter) route(s *bundle.Selection) error {
+	e.filters(s)
 	switch s.Type {
 	case "weighted":
 		if err := e.weighted(s); err != nil {
@@ -43,6 +44,25 @@ func (e *exporter) route(s *bundle.Selection) error {
 	}
 	e.refer(Plugin{Type: maxScore})
 	return nil
+}
+
+// filters leave out instances that are full, unless all are.
+func (e *exporter) filters(s *bundle.Selection) {
+	var conditions []map[string]any
+	for _, f := range []struct {
+		parameter, metric string
+		unlimited         float64
+	}{{"max_queue", "waiting-queue", 1e9}, {"max_kv", "kv-cache-utilization", 1}} {
+		if most, err := strconv.ParseFloat(value(s, f.parameter), 64); err == nil && most < f.unlimited {
+			conditions = append(conditions, map[string]any{"metric": f.metric, "maxValue": most})
+		}
+	}
+	if conditions == nil {
+		return
+	}
+	e.scrapes = true
+	e.refer(Plugin{Type: "utilization-filter", Parameters: map[string]any{"conditions": conditions, "fallbackOnEmpty": true}})
+	e.need("the flag --allow-experimental-plugins of the endpoint picker (utilization-filter is alpha)")
 }
 
 // scorerRule is the counterpart of a scorer.
@@ -74,8 +94,8 @@ func (e *exporter) weighted(s *bundle.Selection) error {
 		rule, known := scorerRules[p.Name]
 		field := "routing.params." + p.Name
 		switch {
-		case p.Name == "cpu_weight" || p.Name == "storage_weight" || p.Name == "tie":
-			continue // see prefixScorer, and route
+		case p.Name == "cpu_weight" || p.Name == "storage_weight" || p.Name == "tie" || p.Name == "max_queue" || p.Name == "max_kv":
+			continue // see prefixScorer, route and filters
 		case err != nil || weight == 0:
 			continue
 		case p.Name == "prefix-affinity":
