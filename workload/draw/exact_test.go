@@ -20,7 +20,6 @@ func TestExactFunctionsAgreeWithPackageMath(t *testing.T) {
 		near("log", x, Log(x), math.Log(x), 1e-15)
 		x = r.Float64()*1400 - 700
 		near("exp", x, Exp(x), math.Exp(x), 1e-15)
-		x = 1 + 40*r.Float64()
 		x, y := math.Exp(20*r.Float64()-10), 40*r.Float64()-20
 		near("pow", x, Pow(x, y), math.Pow(x, y), 2e-14)
 		x, y = 200*r.Float64()-100, math.Floor(100*r.Float64()-50)
