@@ -126,6 +126,10 @@ func TestTracesOfDisaggregation(t *testing.T) {
 			t.Fatalf("seed %d, level %v, k %d: %v\n%s", seed, tracing.Level, tracing.Counterfactual, err, x.describe())
 		}
 	}
+	const checksAfterTheEnd = 1139 // autoscalers check until KV is given up that nobody pulls
+	if err := drawDisaggregated(checksAfterTheEnd).compareTraces(checksAfterTheEnd, Tracing{Level: trace.Detailed, Counterfactual: 2}, met); err != nil {
+		t.Errorf("seed %d: %v", checksAfterTheEnd, err)
+	}
 	t.Logf("seeds %d to %d: records and anomalies %v", first, first+uint64(cases)-1, met)
 	for _, what := range []string{"kv_transfer", "pd_backpressure", "pd prefill", "pd alone", "pd hand_over", "pd expired"} {
 		if cases >= 30 && met[what] == 0 {

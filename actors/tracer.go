@@ -58,6 +58,7 @@ type tracer struct {
 		requests              []int64
 	}
 	unfinished []metrics.Outcome
+	last       vtime.Time // of the last message: checks of autoscalers may come after the end of a run
 }
 
 // seenCandidate has the values that a candidate points to.
@@ -79,6 +80,7 @@ func newTracer(p *setup.Plan, asked *Tracing, t *tracing, options []metrics.Opti
 // take makes the records of a message.
 func (t *tracer) take(m *lookahead.Message) {
 	at, b := m.Stamp.At, &m.Body
+	t.last = max(t.last, at)
 	switch m.Kind {
 	case kindTracedAdmission:
 		t.admit(at, b)
@@ -304,8 +306,10 @@ func (t *tracer) wrong(at vtime.Time, o *metrics.Outcome) {
 }
 
 // finish ends the trace of a run that ended at end, with the requests that have not
-// ended, in order of arrival.
+// ended, in order of arrival. Time does not go back to the end where autoscalers went on
+// to check while KV was held for nobody.
 func (t *tracer) finish(end vtime.Time, run *metrics.Run) {
+	end = max(end, t.last)
 	slices.SortFunc(t.unfinished, func(a, b metrics.Outcome) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range t.unfinished {
 		t.end(end, &t.unfinished[i])
