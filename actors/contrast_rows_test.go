@@ -138,6 +138,8 @@ var contrasts = []contrast{
 	{policy.SchedulerKind, "sjf", "50 per second on two instances, one in eight prompts ten times as long", site{instances(2), arriving{50, 300, length(200, 50), length(50, 10), prompts}},
 		"", "scheduler: {type: sjf}", meanTTFT(), -1},
 	{policy.SchedulerKind, "reverse-priority", "as with `priority-fcfs`", overload, bySLO, bySLO + "scheduler: {type: reverse-priority}", classTTFT("critical"), 1},
+	{policy.SchedulerKind, "backfill", "60 per second on four instances with small caches, one in eight prompts ten times as long", fullCache,
+		"", "scheduler: {type: backfill}", meanTTFT(), -1},
 
 	{policy.AutoscaleKind, "threshold", "70 per second on at first two instances that serve 42, others within half a second", growing,
 		"routing: {type: least-loaded}", "routing: {type: least-loaded}\nautoscale: {type: threshold, params: {cooldown: 1s}, " + quickly, attained, 1},
