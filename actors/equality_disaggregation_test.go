@@ -108,9 +108,9 @@ func TestEqualityOfDisaggregation(t *testing.T) {
 		return
 	}
 	if x := &c.pd; 2*x.completed < c.cases || 3*x.direct < c.cases || 8*x.failed < c.cases || 6*x.expired < c.cases || 20*x.withoutKV < c.cases ||
-		40*x.lost < c.cases || 40*x.stale < c.cases || 3*x.waited < c.cases || 40*x.redirected < c.cases {
+		40*x.lost < c.cases || 40*x.stale < c.cases || 3*x.waited < c.cases || 100*x.redirected < c.cases {
 		t.Errorf("of %d trials these have some request of a kind: %+v; want half with one that was handed over and completed, a third with a direct one, an eighth with a failed pull, "+
-			"a sixth with a time-out of KV, a 20th with one without KV, a 40th with lost KV, a stale pull and redirection, a third with three that await their pull at once", c.cases, *x)
+			"a sixth with a time-out of KV, a 20th with one without KV, a 40th with lost KV and a stale pull, a 100th with redirection, a third with three that await their pull at once", c.cases, *x)
 	}
 }
 
