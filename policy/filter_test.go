@@ -61,6 +61,7 @@ func TestFiltersEqualTheirTwin(t *testing.T) {
 			req := &Request{}
 			req.ID = int64(n)
 			masked, out := naiveFiltered(view, 3, 0.6)
+			view.Declared, masked.Declared = filtered.Observes(), twin.Observes()
 			want := twin.Route(req, 0, &RouterState{}, masked, vtime.Time(n))
 			got := filtered.Route(req, 0, &RouterState{}, view, vtime.Time(n))
 			if got.Target != want.Target || got.Reason != want.Reason || !slices.Equal(got.Scores, want.Scores) || !slices.Equal(got.FilteredOut, out) {
