@@ -201,7 +201,7 @@ func (w *pdPlay) send(s *pdSide, d *Delivery, deliver func(*Delivery, vtime.Time
 	if abort := mine.Deadline; hears && (!w.known || !w.mode.silent || late || abort == at) {
 		mine.Deadline = vtime.Never
 		hear := func(now vtime.Time) bool {
-			if !w.known && s.now < int64(at) && s.e.passes.until != pollEnds {
+			if !w.known && s.now < int64(at) && s.e.passes.until == passEnds {
 				return false
 			}
 			for i := range s.e.requests.slots {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -106,5 +107,36 @@ func TestKVLedgersOfPrefillAndDecode(t *testing.T) {
 				t.Error(strings.TrimSpace(err.Error()))
 			}
 		})
+	}
+}
+
+// An idle decode instance takes in a request whose client aborts at the µs of its arrival: the pass of that µs begins
+// the pull, and the request leaves at its end. The rows are those of a simulation of vLLM's loop that is not part of the
+// project; a random scenario of CI had such an abort.
+func TestAbortThatComesWithItsRequest(t *testing.T) {
+	var sc pdScenario
+	err := json.Unmarshal([]byte(`{"config": {"common": {"block_size": 2, "num_gpu_blocks": 1331, "max_num_batched_tokens": 512, "max_num_seqs": 64, "max_model_len": 64,
+		"enable_prefix_caching": true, "enable_chunked_prefill": true, "policy": "fcfs", "scheduler_reserve_full_isl": true, "beta": [1000, 0.5, 20.25]},
+		"prefill": {"num_gpu_blocks": 2661}, "decode": {"kv_load_failure_policy": "recompute"}, "num_prefill": 1, "num_decode": 1,
+		"pd": [10, 0.5], "proxy_us": 1, "notify_us": 1, "abort_timeout_us": 20000},
+		"requests": [{"id": 0, "arrival_us": 0, "prompt": [[10, 4]], "output_len": 2, "max_output": 9, "abort_us": 1003}],
+		"results": [[0, ["P0", 1002, 1002, 0, 1, "completed"], ["D0", null, 1003, 0, 0, "aborted"]]]}`), &sc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]kvRow{}
+	for side, row := range map[string]string{ // any order: into a map
+		"P0": `{"t_start": 0, "t_end": 1002, "scheduled": [[0, 4]], "new": [0], "finished": [0], "running": 1, "free_blocks": 2658, "fl": "9764a57c", "cached": [[0, 0]], "kv_events": [["S", "GPU", 2]]}`,
+		"D0": `{"t_start": 1003, "t_end": 1003, "scheduled": [], "aborted": [0], "queue": [0], "remote": [0], "free_blocks": 1328, "fl": "275bf6af",
+			"loads": [[0, [0, 1], [0, 1]]], "xfers": [["pd", 0, 2, 1003, 1014]]}`,
+	} {
+		var r kvRow
+		if err := json.Unmarshal([]byte(row), &r); err != nil {
+			t.Fatal(err)
+		}
+		want[side] = []kvRow{r}
+	}
+	if err := comparePD(&sc, want); err != nil {
+		t.Error(err)
 	}
 }
