@@ -158,7 +158,7 @@ func (t *tracing) rank(view *policy.View, choice *policy.RoutingDecision) {
 		panic(fmt.Sprintf("actors: the routing policy gives %d scores: want one for each of %d instances", n, view.Len()))
 	}
 	for i := range view.Len() {
-		if !view.Routable(i) || slices.Contains(choice.FilteredOut, int32(i)) {
+		if _, out := slices.BinarySearch(choice.FilteredOut, int32(i)); out || !view.Routable(i) {
 			continue
 		}
 		c := candidate{i, t.score(view, choice, i)}

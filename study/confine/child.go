@@ -53,6 +53,9 @@ func Start(ahead []byte, most int, program string, args ...string) (*Child, erro
 		runtime.LockOSThread()
 		Isolate(c.command)
 		err := c.command.Start()
+		// The child stays in the folder, in which nothing can be made any more, and none is left where the parent is killed. Systems
+		// that do not allow that remove it at the end.
+		os.Remove(folder)
 		started <- err
 		if err == nil {
 			c.err = c.command.Wait()

@@ -144,6 +144,9 @@ func TestChildWithoutWorkStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := os.Stat(c.folder); runtime.GOOS == "linux" && !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder %s is there while the child waits: a parent that is killed would leave it", c.folder)
+	}
 	c.Stop()
 	c.Stop() // again does nothing
 }
