@@ -291,6 +291,21 @@ func TestKeysKnowTheFilesOfASpecification(t *testing.T) {
 	if key() == before {
 		t.Error("another folder, the same key")
 	}
+
+	values := filepath.Join(dir, "lengths.txt")
+	for _, text := range []string{"100\n200\n", "100\n300\n"} {
+		if err := os.WriteFile(values, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("num_requests: 20\naggregate_rate: 10\nclients: [{rate_fraction: 1, input_distribution: {type: empirical, file: lengths.txt}, output_distribution: {type: constant, params: {value: 5}}}]\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if again := key(); again == before {
+			t.Errorf("lengths %q, the same key", text)
+		} else {
+			before = again
+		}
+	}
 }
 
 // Replicates of a specification with a seed of its own are other traffic each, from that

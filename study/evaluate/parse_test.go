@@ -36,6 +36,8 @@ func TestBadSuites(t *testing.T) {
 		{"policies among settings", "num-instances: 2", "policies: {}", "suite.yaml:3: settings.policies: not a setting"},
 		{"a field of policies", "num-instances: 2", "routing.type: weighted", "suite.yaml:3: settings.routing.type: not a setting"},
 		{"a seed among settings", "num-instances: 2", "seed: 3", "suite.yaml:3: settings.seed: not a setting of a scenario: want seeds"},
+		{"a file of a specification", "{type: constant, params: {value: 300}}", "{type: empirical, file: /etc/hosts}", "suite.yaml:9: scenarios[1]: the workload names the file /etc/hosts: a suite stands alone"},
+		{"a trace of a specification", "rate_fraction: 1", "arrival: {process: trace, file: /etc/hosts}", "suite.yaml:9: scenarios[1]: the workload names the file /etc/hosts: a suite stands alone"},
 		{"a file", "num-instances: 2", "trace: a.csv", "suite.yaml:3: settings.trace: names a file"},
 		{"a file of deployments", "num-instances: 2", "deployments: /etc/hosts", "a suite stands alone"},
 		{"a window", "num-instances: 2", "measure-from: 5s", "suite.yaml:3: settings.measure-from: not a setting of a scenario: all requests count"},

@@ -157,7 +157,7 @@ func (a *arrival) read(o *object) {
 	a.jitter = o.number("jitter", 0, 1, "a share of the gap, from 0 to 1")
 	a.size = o.whole("size", 1, maxBurst, fmt.Sprintf("requests in a burst, from 1 to %d", maxBurst))
 	a.every = o.longDuration("every")
-	a.file = o.text("file", "the path of a trace")
+	a.file = o.path("file", "the path of a trace")
 	a.times = readTimes(o)
 	if a.cv.set && a.shape.set && !a.scale.set { // the public simulator's files may have all three
 		o.fail(a.shape.place, "%v: given beside cv, want one of them", a.shape.value)

@@ -123,7 +123,7 @@ func (f *faults) readDistribution(v *yamldoc.Node, at place, m measure) *distrib
 		return d
 	}
 	d.family = kind.value
-	d.file = o.text("file", "the path of a file of values")
+	d.file = o.path("file", "the path of a file of values")
 	if d.file.set && d.family != "empirical" {
 		o.fail(d.file.place, "%q: want it with type empirical only", d.file.value)
 	}

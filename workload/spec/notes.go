@@ -76,6 +76,7 @@ type place = yamldoc.Place
 type faults struct {
 	file  string
 	first *Error
+	named []string // paths in the document, as they are written
 }
 
 // fail takes note of a fault, unless there is one already.

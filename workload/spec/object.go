@@ -106,6 +106,15 @@ func (o *object) text(name, want string) given[string] {
 	return given[string]{at, v.Text, v.Text != ""}
 }
 
+// path is text that names a file or a folder.
+func (o *object) path(name, want string) given[string] {
+	g := o.text(name, want)
+	if g.set {
+		o.named = append(o.named, g.value)
+	}
+	return g
+}
+
 // choice is one of some words.
 func (o *object) choice(name string, words ...string) given[string] {
 	g := o.text(name, "one of "+strings.Join(words, ", "))

@@ -3,6 +3,7 @@ package spec
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -178,5 +179,23 @@ func TestLimits(t *testing.T) {
 	}
 	if c, _ := build(t, "horizon: 1s\ncohorts: [{id: a, population: 100000, rate: 5, "+lengths+"}]"); len(c.Clients) != 100_000 || c.Horizon != vtime.Time(vtime.Second) {
 		t.Errorf("%d clients", len(c.Clients))
+	}
+}
+
+// Files lists every path that a specification names, wherever it stands.
+func TestFiles(t *testing.T) {
+	for text, want := range map[string][]string{ // any order: each by itself
+		"servegen_data: {path: week}":           {"data/week"},
+		"clients: [{rate: 1, " + lengths + "}]": nil,
+		"clients: [{arrival: {process: trace, file: a.csv}, input_distribution: {type: empirical, file: /x}, output_distribution: {type: empirical, file: x}}, {arrival: {process: trace, file: a.csv}, " + lengths + "}]": {"data/a.csv", "/x", "data/x"},
+	} {
+		s, err := Parse("data/w.yaml", []byte(text))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if got := s.Files(); !slices.Equal(got, want) {
+			t.Errorf("%s: files %q, want %q", text, got, want)
+		}
 	}
 }

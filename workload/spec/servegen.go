@@ -2,6 +2,7 @@ package spec
 
 import (
 	"path/filepath"
+	"slices"
 
 	"blis/vtime"
 	"blis/workload/draw"
@@ -20,7 +21,7 @@ func (r *reader) servegenData(o *object) {
 		return
 	}
 	in := r.object(v, at, []string{"path", "span_start", "span_end"})
-	g := &servegenData{path: in.text("path", "the path of a folder of ServeGen data")}
+	g := &servegenData{path: in.path("path", "the path of a folder of ServeGen data")}
 	if !g.path.set {
 		r.fail(g.path.place, "not given, want the path of a folder of ServeGen data")
 	}
@@ -99,12 +100,14 @@ func cut(c traffic.Client, span window) (traffic.Client, bool) {
 	return c, len(windows) > 0
 }
 
-// Files are the files and folders that the specification names.
-func (s *Spec) Files() []string {
-	if s.servegen == nil {
-		return nil
+// Files are the files and folders that the specification names, each once.
+func (s *Spec) Files() (list []string) {
+	for _, p := range s.named {
+		if p = s.path(p); !slices.Contains(list, p) {
+			list = append(list, p)
+		}
 	}
-	return []string{s.path(s.servegen.path.value)}
+	return list
 }
 
 // path is a path of the specification, from its folder.

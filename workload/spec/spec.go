@@ -14,8 +14,9 @@ import (
 
 // Spec is a specification that has been read.
 type Spec struct {
-	name string // of its file, for errors
-	dir  string // the folder that paths are relative to
+	name  string   // of its file, for errors
+	dir   string   // the folder that paths are relative to
+	named []string // paths, as they are written
 
 	seed     given[int64]
 	rate     given[float64] // aggregate_rate
@@ -80,6 +81,7 @@ func Parse(name string, text []byte) (*Spec, error) {
 	if err := f.err(); err != nil {
 		return nil, err
 	}
+	s.named = f.named
 	return s, nil
 }
 
