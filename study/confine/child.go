@@ -84,7 +84,7 @@ type Cause string
 const (
 	Answered    Cause = ""       // it did answer
 	OutOfTime   Cause = "wall"   // it took longer than it may, on the clock or of the processor
-	OutOfMemory Cause = "memory" // it wanted more memory than it may have
+	OutOfMemory Cause = "memory" // it wanted more memory than it may have, or than there is
 	Crashed     Cause = "crash"  // it ended in another way
 )
 
@@ -142,8 +142,10 @@ func (c *Child) end(limits Limits) End {
 		return End{Cause: Crashed, Text: fmt.Sprintf("answered with more than %d bytes", c.answer.most)}
 	case limits.Memory > 0 && ranOut(said):
 		return End{Cause: OutOfMemory, Text: outOfMemory(limits)}
-	case outOfTime(c.command.ProcessState) || strings.Contains(said, "SIGXCPU"):
+	case killed(c.command.ProcessState) && limits.spent(c.command.ProcessState):
 		return End{Cause: OutOfTime, Text: fmt.Sprintf("took more than %v of the processor", limits.CPU())}
+	case killed(c.command.ProcessState):
+		return End{Cause: OutOfMemory, Text: "was killed by the system, as when the machine has no memory left"}
 	}
 	text := c.err.Error()
 	if first, _, _ := strings.Cut(said, "\n"); first != "" {

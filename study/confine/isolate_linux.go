@@ -15,10 +15,11 @@ func Isolate(child *exec.Cmd) {
 // kill ends a process and its group.
 func kill(child *exec.Cmd) { syscall.Kill(-child.Process.Pid, syscall.SIGKILL) }
 
-// outOfTime reports whether a process was ended since it took too much of the processor.
-func outOfTime(p *os.ProcessState) bool {
+// killed reports whether a process that this one did not kill was killed: by the kernel, since it took too
+// much of the processor or the machine had no memory left, most often.
+func killed(p *os.ProcessState) bool {
 	status, ok := p.Sys().(syscall.WaitStatus)
-	return ok && status.Signaled() && status.Signal() == syscall.SIGXCPU
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
 // rlimitData is RLIMIT_DATA of Linux, which package syscall lacks on some machines.
@@ -36,7 +37,7 @@ func lower(l Limits) error {
 			most  uint64
 		}{rlimitData, uint64(l.Memory)})
 	}
-	if cpu := l.CPU(); cpu > 0 {
+	if cpu := l.CPU(); cpu > 0 { // ends by SIGKILL: a program in Go ignores SIGXCPU, which a lower Cur would send first
 		limits = append(limits, struct {
 			which int
 			most  uint64

@@ -17,8 +17,8 @@ func Isolate(*exec.Cmd) {}
 // kill ends a process.
 func kill(child *exec.Cmd) { child.Process.Kill() }
 
-// outOfTime is not known here: the parent's timer ends a child.
-func outOfTime(*os.ProcessState) bool { return false }
+// killed is not known here.
+func killed(*os.ProcessState) bool { return false }
 
 // lower does nothing: the parent watches.
 func lower(Limits) error { return nil }

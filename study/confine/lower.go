@@ -1,6 +1,7 @@
 package confine
 
 import (
+	"os"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -20,6 +21,11 @@ func (l Limits) CPU() time.Duration {
 		return 0
 	}
 	return (l.Wall*time.Duration(runtime.NumCPU()) + 2*time.Second).Truncate(time.Second)
+}
+
+// spent reports whether a process took the processor time that it may, but for what its clocks differ.
+func (l Limits) spent(p *os.ProcessState) bool {
+	return l.Wall > 0 && p.UserTime()+p.SystemTime() >= l.CPU()-100*time.Millisecond
 }
 
 // Args are the arguments from which a child reads its limits.
