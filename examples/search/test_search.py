@@ -152,6 +152,22 @@ class Generations(unittest.TestCase):
         from blis_search import gepa as shim
         score, info = shim.evaluator({"policy": SEED}, "prefixes")
         self.assertTrue(0 < score < 1 and info["scores"] and info["feedback"])
+        self.assertEqual(shim.evaluator(SEED, "prefixes"), (score, info))
+
+    def test_gepa_components(self):
+        from blis_search import gepa as shim
+        python = "def route(req, i):\n    return argmin([x.queue + x.running for x in i])\n"
+        batch = shim.Adapter().evaluate(["bursts"], {"routing": python, "scheduler": "type: sjf"}, capture_traces=True)
+        rows = shim.Adapter().make_reflective_dataset({}, batch, ["routing"])
+        self.assertTrue(0 < batch.scores[0] < 1 and rows["routing"][0]["Feedback"], batch)
+        self.assertEqual(shim.Adapter().evaluate(["bursts"], {"rooting": python}).scores, [0])
+
+    def test_what_is_not_measured_is_finite(self):
+        import blis_search
+        answer = blis_search.evaluate("admission: reject-all")
+        found = blis_search.numbers(answer)
+        self.assertEqual(set(found), set(answer["metrics"]) | {"combined_score"})
+        self.assertTrue(answer["ok"] and found["p99_ttft_ms"] == 1e9 and found["goodput_rps"] == 0 and found["combined_score"] > 0, found)
 
     def test_shinka(self):
         def run(program, folder):

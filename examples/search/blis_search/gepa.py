@@ -5,7 +5,7 @@ import blis_search
 
 
 def evaluator(candidate, example=None):  # for optimize_anything
-    answer = blis_search.evaluate(candidate if isinstance(candidate, str) else candidate["policy"], *(["--scenarios", example] if example else []))
+    answer = blis_search.evaluate(candidate, *(["--scenarios", example] if example else []))
     return answer["score"], {"scores": answer["objectives"], "feedback": answer["feedback"]}
 
 
@@ -13,7 +13,7 @@ class Adapter:  # for optimize
     propose_new_texts = None
 
     def evaluate(self, batch, candidate, capture_traces=False):
-        answers = [blis_search.evaluate(candidate["policy"], "--scenarios", name) for name in batch]
+        answers = [blis_search.evaluate(candidate, "--scenarios", name) for name in batch]
         return EvaluationBatch(answers, [a["score"] for a in answers], answers if capture_traces else None, [a["objectives"] for a in answers])
 
     def make_reflective_dataset(self, candidate, eval_batch, components_to_update):
