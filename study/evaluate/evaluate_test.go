@@ -248,6 +248,9 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", c.o, err, c.want)
 		}
 	}
+	if _, err := parse(t, edited(t, tiny, "smoke: true", "smoke: false")).Reference(context.Background(), Options{Stage: Smoke}); err == nil || !strings.Contains(err.Error(), "suite suite: no scenario is marked smoke") {
+		t.Errorf("no scenario of the stage: %v", err)
+	}
 	if n := len(reference(t, s, Options{}).Scenarios); n != 2 || len(all.Scenarios) != 3 {
 		t.Errorf("%d scenarios without held-out ones, %d with", n, len(all.Scenarios))
 	}

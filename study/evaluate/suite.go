@@ -92,7 +92,11 @@ func (s *Suite) chosen(o Options, heldOut bool) (list []*Scenario, err error) {
 			list = append(list, c)
 		}
 	}
-	if list == nil && !heldOut {
+	switch {
+	case list != nil || heldOut:
+	case o.Scenarios == nil:
+		return nil, inputErrorf("suite %s: no scenario is marked smoke, want smoke: true in one, or stage %s", s.Name, Full)
+	default:
 		return nil, inputErrorf("suite %s: no scenario of stage %s is among %v", s.Name, o.Stage, o.Scenarios)
 	}
 	return list, nil

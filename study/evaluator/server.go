@@ -164,9 +164,13 @@ func (s *Server) evaluateExamples(ctx context.Context, c *call, candidate evalua
 
 // evaluate evaluates a candidate, which takes cost of the budget.
 func (s *Server) evaluate(ctx context.Context, c evaluate.Candidate, scenarios []string, cost int) (*evaluate.Answer, error) {
-	for _, name := range scenarios {
-		if !slices.Contains(s.scenarios(), name) {
-			return nil, &setup.InputError{Text: fmt.Sprintf("unknown example %q (there are: %v)", name, s.scenarios())}
+	known := s.scenarios()
+	for i, name := range scenarios {
+		switch {
+		case !slices.Contains(known, name):
+			return nil, &setup.InputError{Text: fmt.Sprintf("unknown example %q (there are: %v)", name, known)}
+		case slices.Contains(scenarios[:i], name):
+			return nil, &setup.InputError{Text: fmt.Sprintf("example %q is given twice, want it once", name)}
 		}
 	}
 	s.mu.Lock()

@@ -72,7 +72,7 @@ func TestServerKeepsItsBudget(t *testing.T) {
 }
 
 func TestServerRefuses(t *testing.T) {
-	s := &Server{Evaluator: smallEvaluator(t, nil), Budget: 1}
+	s := &Server{Evaluator: smallEvaluator(t, nil), Budget: 2}
 	body := leastLoaded + `}`
 	for name, c := range map[string]struct { // any order: each by itself
 		method, path, body string
@@ -89,6 +89,7 @@ func TestServerRefuses(t *testing.T) {
 		"no candidate":      {"POST", "/evaluate", `{}`, nil, 400},
 		"a held-out one":    {"POST", "/evaluate", leastLoaded + `, "example_id": "secret"}`, nil, 400},
 		"held-out ones":     {"POST", "/evaluate_examples", leastLoaded + `, "example_ids": ["secret"]}`, nil, 400},
+		"one twice":         {"POST", "/evaluate_examples", leastLoaded + `, "example_ids": ["busy", "busy"]}`, nil, 400},
 		"an unknown path":   {"GET", "/", "", nil, 404},
 		"an unknown method": {"PUT", "/evaluate", "", nil, 404},
 		"too much":          {"POST", "/evaluate", `{"candidate": "` + strings.Repeat("x", longestLine) + `"}`, nil, 400},
