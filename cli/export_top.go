@@ -96,22 +96,23 @@ func (r *topCmd) add(c *console, top *report.Top, one *candidate) error {
 	return nil
 }
 
-// best orders candidates by a measure. Those without a value stand last.
-func best(list []candidate, by study.Measure) {
+// best orders candidates by a measure, of which all have a value.
+func (r *topCmd) best(list []candidate, measure string) ([]candidate, error) {
+	if len(list) == 0 {
+		return nil, inputErrorf("%s: none of its policies has a value of %s", r.Result, measure)
+	}
+	by, err := study.SelectMeasures("--by", []string{measure})
+	if err != nil {
+		return nil, err
+	}
 	slices.SortStableFunc(list, func(a, b candidate) int {
-		x, y := a.measures[by.Name], b.measures[by.Name]
-		switch {
-		case x == nil && y == nil:
-			return 0
-		case x == nil:
-			return 1
-		case y == nil:
-			return -1
-		case by.Better == metrics.Higher:
-			return cmp.Compare(*y, *x)
+		x, y := *a.measures[measure], *b.measures[measure]
+		if by[0].Better == metrics.Higher {
+			return cmp.Compare(y, x)
 		}
-		return cmp.Compare(*x, *y)
+		return cmp.Compare(x, y)
 	})
+	return list, nil
 }
 
 // comparedResult is what top reads of the JSON of blis compare.
@@ -172,18 +173,16 @@ func (r *topCmd) ofComparison() ([]candidate, error) {
 			continue
 		}
 		one := candidate{b.Name, base, result.measuresOf(i)}
+		if r.By != "" && one.measures[r.By] == nil {
+			continue
+		}
 		if err := one.config.UseBundle(*b.Policies); err != nil {
 			return nil, inputErrorf("%s: %s: %v", r.Result, b.Name, err)
 		}
 		list = append(list, one)
 	}
 	if r.By != "" {
-		by, err := study.SelectMeasures("--by", []string{r.By})
-		if err != nil {
-			return nil, err
-		}
-		best(list, by[0])
-		return list, nil
+		return r.best(list, r.By)
 	}
 	place := func(name string) int { return slices.Index(result.Ranking, name) }
 	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(place(a.name), place(b.name)) })
@@ -235,12 +234,7 @@ func (r *topCmd) ofSweep(ctx context.Context) ([]candidate, error) {
 		}
 		list = append(list, one)
 	}
-	by, err := study.SelectMeasures("--by", []string{name})
-	if err != nil {
-		return nil, err
-	}
-	best(list, by[0])
-	return list, nil
+	return r.best(list, name)
 }
 
 // nameOf names a combination by its values.

@@ -136,6 +136,7 @@ func TestTopRefuses(t *testing.T) {
 		{t.TempDir(), "it is not the folder of a sweep"},
 		{run + " --by nonsense", "--by: unknown measure"},
 		{run + " -n 0", "--count is 0"},
+		{topFile(t) + " --by slo_attainment", "none of its policies has a value of slo_attainment"},
 		{run + " --where rate==4", "is no folder of a sweep"},
 	} {
 		s := blis(t, nil, append([]string{"export", "top"}, strings.Fields(c.args)...)...)
@@ -198,6 +199,15 @@ func TestChoiceOfARanking(t *testing.T) {
 	}
 }
 
+// TestRankingOfAShortTop: what a list of policies leaves out, or has as null, is not measured.
+func TestRankingOfAShortTop(t *testing.T) {
+	top := file(t, "top.json", `{"schema": "blis.export-top/v1", "policies": [{"name": "a", "sim_fitness": 1}, {"name": "b", "sim_fitness": 2}, {"name": "c", "sim_metrics": {"fitness": null}}]}`)
+	got := resultOf(t, done(t, "ranking", top, file(t, "m.csv", "policy,fitness\na,1\nb,2\nc,3\n"), "--format", "json").out)
+	if left, _ := json.Marshal(got["only_measured"]); got["policies"] != 2.0 || string(left) != `["c"]` {
+		t.Errorf("%v", got)
+	}
+}
+
 // TestRankingRefuses what it cannot compare.
 func TestRankingRefuses(t *testing.T) {
 	good := file(t, "good.csv", "policy,p99_ttft,throughput\na,1,2\nb,2,3\n")
@@ -213,6 +223,7 @@ func TestRankingRefuses(t *testing.T) {
 		{"policy,p99_ttft\na,1\nb,2\n", "--by p99_tft", "the nearest is"},
 		{"policy,policy_id,p99_ttft\na,f,1\nb,f,2\n", "", "the same policies with other results"},
 		{"", "", "no CSV"},
+		{`{"schema": "blis.export-top/v1", "policies": [{"sim_metrics": {"x": "1"}}]}`, "", "no result of blis export top"},
 	} {
 		args := append([]string{"ranking", good, file(t, "bad.csv", c.text)}, strings.Fields(c.args)...)
 		if s := blis(t, nil, args...); s.code != exitInput || !strings.Contains(s.err, c.want) || strings.Count(s.err, "\n") != 1 {

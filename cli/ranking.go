@@ -128,21 +128,12 @@ func (f *judgedFile) add(name, id string, values map[string]float64) error {
 		return inputErrorf("%s: %s and %s are the same policies with other results: want one of them, as by blis export top --where", f.path, f.names[at], name)
 	}
 	f.names, f.ids, f.values = append(f.names, name), append(f.ids, id), append(f.values, values)
-	for _, m := range sortedNames(values) {
+	for _, m := range slices.Sorted(maps.Keys(values)) { // any order: sorted
 		if !slices.Contains(f.measures, m) {
 			f.measures = append(f.measures, m)
 		}
 	}
 	return nil
-}
-
-func sortedNames(values map[string]float64) []string {
-	var names []string
-	for name := range values { // any order: they are sorted
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // readJudged reads policies with their measures.
@@ -156,26 +147,48 @@ func readJudged(path string) (*judgedFile, error) {
 		return f, f.readCSV(string(text))
 	}
 	var head struct {
-		Schema   string `json:"schema"`
+		Schema string `json:"schema"`
+	}
+	if json.Unmarshal(text, &head) == nil && head.Schema == "blis.export-top/v1" {
+		return f, f.readTop(text)
+	}
+	return f, f.readComparison(text)
+}
+
+// readTop reads the JSON of blis export top.
+func (f *judgedFile) readTop(text []byte) error {
+	var top struct {
 		Policies []struct {
-			Name    string             `json:"name"`
-			ID      string             `json:"policy_id"`
-			Fitness *float64           `json:"sim_fitness"`
-			Metrics map[string]float64 `json:"sim_metrics"`
+			Name    string              `json:"name"`
+			ID      string              `json:"policy_id"`
+			Fitness *float64            `json:"sim_fitness"`
+			Metrics map[string]*float64 `json:"sim_metrics"`
 		} `json:"policies"`
 	}
-	if json.Unmarshal(text, &head) != nil || head.Schema != "blis.export-top/v1" {
-		return f, f.readComparison(text)
+	if err := json.Unmarshal(text, &top); err != nil {
+		return inputErrorf("%s: no result of blis export top: %v", f.path, err)
 	}
-	for _, p := range head.Policies {
+	for _, p := range top.Policies {
+		values := known(p.Metrics)
 		if p.Fitness != nil {
-			p.Metrics["fitness"] = *p.Fitness
+			values["fitness"] = *p.Fitness
 		}
-		if err := f.add(p.Name, p.ID, p.Metrics); err != nil {
-			return nil, err
+		if err := f.add(p.Name, p.ID, values); err != nil {
+			return err
 		}
 	}
-	return f, nil
+	return nil
+}
+
+// known are the measures that have a value.
+func known(measures map[string]*float64) map[string]float64 {
+	values := map[string]float64{}
+	for name, v := range measures { // any order
+		if v != nil {
+			values[name] = *v
+		}
+	}
+	return values
 }
 
 // readComparison reads the JSON of blis compare.
@@ -193,13 +206,7 @@ func (f *judgedFile) readComparison(text []byte) error {
 		if err != nil {
 			return inputErrorf("%s: %s: %v", f.path, b.Name, err)
 		}
-		values := map[string]float64{}
-		for name, v := range result.measuresOf(i) { // any order
-			if v != nil {
-				values[name] = *v
-			}
-		}
-		if err := f.add(b.Name, id, values); err != nil {
+		if err := f.add(b.Name, id, known(result.measuresOf(i))); err != nil {
 			return err
 		}
 	}
@@ -242,11 +249,11 @@ func (f *judgedFile) readCSV(text string) error {
 			}
 			values[head[i]] = x
 		}
-		known := ""
+		policyID := ""
 		if id >= 0 {
-			known = row[id]
+			policyID = row[id]
 		}
-		if err := f.add(row[name], known, values); err != nil {
+		if err := f.add(row[name], policyID, values); err != nil {
 			return err
 		}
 	}
