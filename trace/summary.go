@@ -254,7 +254,9 @@ func (s *Summary) addHeader(h *Header) error {
 	own.Targets = nil
 	for _, t := range h.Targets {
 		s.targets[targetKey{t.Class, t.Tenant}] = ClassTargets{Class: t.Class, Tenant: t.Tenant, TTFT: copied(t.TTFT), TPOT: copied(t.TPOT), E2E: copied(t.E2E)}
-		s.classes.at(t.Class) // classes with targets are listed in the order of the header
+		if t.Class != "" { // classes with targets are listed in the order of the header
+			s.classes.at(t.Class)
+		}
 	}
 	s.header = &own
 	return nil

@@ -30,13 +30,13 @@ type decided struct {
 	redirects, unrouted counted
 	scale               ScaleFacts
 	scalings            table[verdict, counted]
-	direction           string // of the last change of scale
+	directions          table[string, string] // of the last change of scale, by pool
 }
 
 func newDecided() decided {
 	return decided{
 		admissions: newTable[verdict, counted](mostNames), priorities: newTable[string, average](mostClasses),
-		routings: newTable[string, counted](mostNames), scalings: newTable[verdict, counted](mostNames),
+		routings: newTable[string, counted](mostNames), scalings: newTable[verdict, counted](mostNames), directions: newTable[string, string](mostNames),
 	}
 }
 
@@ -184,12 +184,13 @@ func (s *Summary) addScale(r *Scale) error {
 		x.Bounded++
 	}
 	if r.Action != hold {
-		if s.decided.direction != "" && s.decided.direction != r.Action {
+		last := s.decided.directions.at(r.Pool)
+		if *last != "" && *last != r.Action {
 			x.Reversals++
 		}
-		s.decided.direction = r.Action
+		*last = r.Action
 		if len(x.Changes) < keptChanges {
-			x.Changes = append(x.Changes, ScaleChange{int64(r.At), r.From, r.To, r.Reason})
+			x.Changes = append(x.Changes, ScaleChange{int64(r.At), r.Pool, r.From, r.To, r.Reason})
 		}
 	}
 	s.decided.scalings.at(verdict{r.Action, r.Reason}).n++

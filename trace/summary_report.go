@@ -164,7 +164,7 @@ type ScaleFacts struct {
 	Up          int64         `json:"up"`
 	Down        int64         `json:"down"`
 	Bounded     int64         `json:"bounded"`     // the policy wanted another number than the bounds allow
-	Reversals   int64         `json:"reversals"`   // changes in the other direction than the change before
+	Reversals   int64         `json:"reversals"`   // changes in the other direction than the change before of the same pool
 	NoCapacity  int64         `json:"no_capacity"` // times that no node had room for an instance that was wanted
 	Reasons     []Count       `json:"reasons"`
 	Changes     []ScaleChange `json:"changes"` // the first eight
@@ -173,6 +173,7 @@ type ScaleFacts struct {
 // ScaleChange is a change of the number of instances.
 type ScaleChange struct {
 	At     int64  `json:"at_us"`
+	Pool   string `json:"pool"` // empty: there is one pool
 	From   int32  `json:"from"`
 	To     int32  `json:"to"`
 	Reason string `json:"reason"`

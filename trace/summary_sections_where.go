@@ -130,7 +130,11 @@ func (r *Report) scaleText(most int) section {
 		p.add("No node had room for an instance that was wanted %s.", times(s.NoCapacity))
 	}
 	for _, c := range s.Changes {
-		changes = append(changes, fmt.Sprintf("%d to %d at %s (%s)", c.From, c.To, moment(c.At), orNone(c.Reason)))
+		pool := ""
+		if c.Pool != "" {
+			pool = c.Pool + " "
+		}
+		changes = append(changes, fmt.Sprintf("%s%d to %d at %s (%s)", pool, c.From, c.To, moment(c.At), orNone(c.Reason)))
 	}
 	if len(changes) > 0 {
 		p.add("First changes: %s.", listed(changes, most))

@@ -55,6 +55,9 @@ func synthetic(seed uint64, of shape) []Record {
 		if d := int32(g.IntN(3) - 1); d != 0 {
 			s.Action, s.To, s.Wanted, s.Reason = map[int32]string{1: "up", -1: "down"}[d], from+d, from+d*int32(1+g.IntN(2)), "to target"
 		}
+		if of.requests%7 == 3 {
+			s.Pool = []string{"prefill", "decode"}[t/vtime.Time(vtime.Second)%2]
+		}
 		g.put(t, s)
 	}
 	slices.SortStableFunc(g.records, func(a, b timedRecord) int { return cmp.Compare(a.at, b.at) })

@@ -198,7 +198,9 @@ func metTargets(o *Outcome) bool  { return o.SLOMet != nil && *o.SLOMet }
 func (w *twin) classNames() []string {
 	var all []string
 	for _, t := range w.header.Targets {
-		all = append(all, t.Class)
+		if t.Class != "" {
+			all = append(all, t.Class)
+		}
 	}
 	for _, r := range w.records {
 		switch r := r.(type) {

@@ -102,11 +102,11 @@ func (w *twin) decisionFacts() DecisionFacts {
 		s := &ScaleFacts{Evaluations: int64(len(evaluations)), NoCapacity: int64(len(w.scales) - len(evaluations)), Changes: []ScaleChange{}}
 		changes := filter(evaluations, func(s *Scale) bool { return s.Action != "hold" })
 		for i, c := range changes {
-			if i > 0 && changes[i-1].Action != c.Action {
+			if before := filter(changes[:i], func(b *Scale) bool { return b.Pool == c.Pool }); len(before) > 0 && before[len(before)-1].Action != c.Action {
 				s.Reversals++
 			}
 			if i < 8 {
-				s.Changes = append(s.Changes, ScaleChange{int64(c.At), c.From, c.To, c.Reason})
+				s.Changes = append(s.Changes, ScaleChange{int64(c.At), c.Pool, c.From, c.To, c.Reason})
 			}
 		}
 		s.Up, s.Down = count(changes, func(s *Scale) bool { return s.Action == "up" }), count(changes, func(s *Scale) bool { return s.Action == "down" })
