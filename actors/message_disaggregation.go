@@ -60,13 +60,13 @@ func readPrefilled(b *lookahead.Decoder, p *prefilled) {
 // nothing.
 func sendPull(out *lookahead.Outbox, to lookahead.ProcessID, now, effect vtime.Time, d *engine.Delivery, s *engine.KVSource, fails bool) {
 	beginDelivery(out, to, now, effect, kindPull, 1+sourceFields+deliveryFields(d))
-	writePull(out, s, fails)
+	writePullSource(out, s, fails)
 	writeDelivery(out, d)
 	out.End()
 }
 
 func readPull(b *lookahead.Decoder, d *engine.Delivery, s *engine.KVSource) (fails bool) {
-	fails = readPulled(b, s)
+	fails = readPullSource(b, s)
 	readDelivery(b, d)
 	return fails
 }
@@ -74,25 +74,25 @@ func readPull(b *lookahead.Decoder, d *engine.Delivery, s *engine.KVSource) (fai
 // sendPullAgain is sendPull for a request that was returned or lost.
 func sendPullAgain(out *lookahead.Outbox, to lookahead.ProcessID, now, effect vtime.Time, d *engine.Delivery, p *engine.Progress, s *engine.KVSource, fails bool) {
 	beginDelivery(out, to, now, effect, kindPullAgain, 1+sourceFields+progressFields+deliveryFields(d))
-	writePull(out, s, fails)
+	writePullSource(out, s, fails)
 	writeProgress(out, d.Arrival, p)
 	writeDelivery(out, d)
 	out.End()
 }
 
 func readPullAgain(b *lookahead.Decoder, d *engine.Delivery, p *engine.Progress, s *engine.KVSource) (fails bool) {
-	fails = readPulled(b, s)
+	fails = readPullSource(b, s)
 	readResumed(b, d, p)
 	return fails
 }
 
-// writePull writes the KV that is pulled, and whether that fails or the KV is gone.
-func writePull(out *lookahead.Outbox, s *engine.KVSource, fails bool) {
+// writePullSource writes the KV that is pulled, and whether that fails or the KV is gone.
+func writePullSource(out *lookahead.Outbox, s *engine.KVSource, fails bool) {
 	writeSource(out, s)
 	out.Uint(bit(fails) | bit(s.Gone)<<1)
 }
 
-func readPulled(b *lookahead.Decoder, s *engine.KVSource) (fails bool) {
+func readPullSource(b *lookahead.Decoder, s *engine.KVSource) (fails bool) {
 	readSource(b, s)
 	how := b.Uint()
 	s.Gone = how>>1 == 1

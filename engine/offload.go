@@ -56,7 +56,7 @@ type transfer struct {
 	slot                  int32
 	blocks                int32 // of the GPU
 	submitted, start, end vtime.Time
-	lasts                 vtime.Duration // 0: as its link says
+	lasts                 vtime.Duration // 0: as its link says; of a pull it is not known
 }
 
 // submit puts a transfer of n blocks on its way at now, to start at earliest.

@@ -26,9 +26,8 @@ type pulls struct {
 type pull struct {
 	transfer
 	number  int64
-	from    int64          // KVSource.From
-	at      vtime.Time     // when there is something to notice next: its request may start, or its end
-	lasts   vtime.Duration // it would, if nothing comes between; 0: not known
+	from    int64      // KVSource.From
+	at      vtime.Time // when there is something to notice next: its request may start, or its end
 	fails   bool
 	empty   bool // nothing comes, since nothing did when it began
 	cut     bool // it failed before its time

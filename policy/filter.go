@@ -63,7 +63,7 @@ type filtered struct {
 
 	cursor changeCursor
 	view   View
-	out    []int32 // routable instances that a filter finds wanting, ascending
+	out    []int32 // routable instances that a filter leaves out, ascending
 	passed int     // routable instances that pass; 0: all are seen
 }
 
@@ -121,8 +121,8 @@ func (f *filtered) sync(view *View) {
 	}
 }
 
-// wanting reports whether a filter leaves out an instance.
-func (f *filtered) wanting(view *View, i int) bool {
+// leavesOut reports whether a filter leaves out an instance.
+func (f *filtered) leavesOut(view *View, i int) bool {
 	s := &view.slots[i]
 	return int64(s.Queue) > f.queue || f.kv < 1 && float64(s.Used) > float64(f.kv*float64(s.Total))
 }
@@ -131,7 +131,7 @@ func (f *filtered) wanting(view *View, i int) bool {
 func (f *filtered) judge(view *View, i int) {
 	switch {
 	case !view.Routable(i):
-	case f.wanting(view, i):
+	case f.leavesOut(view, i):
 		at, _ := slices.BinarySearch(f.out, int32(i))
 		f.out = slices.Insert(f.out, at, int32(i))
 	default:
@@ -141,7 +141,7 @@ func (f *filtered) judge(view *View, i int) {
 
 // judgeAgain takes in what has changed of an instance. What was known of it is in the list, or in the copy.
 func (f *filtered) judgeAgain(view *View, i int) {
-	if at, wanting := slices.BinarySearch(f.out, int32(i)); wanting {
+	if at, out := slices.BinarySearch(f.out, int32(i)); out {
 		f.out = slices.Delete(f.out, at, at+1)
 	} else if f.view.Routable(i) {
 		f.passed--
@@ -163,8 +163,8 @@ func (f *filtered) copyAll(view *View) {
 func (f *filtered) copy(view *View, i int) {
 	s := view.Slot(i)
 	if f.passed > 0 {
-		_, wanting := slices.BinarySearch(f.out, int32(i))
-		s.Routable = s.Routable && !wanting
+		_, out := slices.BinarySearch(f.out, int32(i))
+		s.Routable = s.Routable && !out
 	}
 	v := &f.view
 	v.Set(i, s)
