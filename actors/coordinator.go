@@ -99,10 +99,10 @@ func (c *coordinator) route(at *place, i int32, ask *policy.Request, now vtime.T
 // disaggregates reports whether request i is disaggregated. Its Expected is what its decode instance is
 // expected to have, if that is chosen. A request is not that has tokens: it was returned or lost.
 func (c *coordinator) disaggregates(of *deployment, i int32) bool {
-	d, how := &c.router.held.requests[i], of.plan.PD
-	if t := c.router.held.transfers[i]; t != nil && t.FirstToken != vtime.Never || d.Output < 1 {
+	if c.exemption(i) != noDisaggregationReason {
 		return false
 	}
+	d, how := &c.router.held.requests[i], of.plan.PD
 	switch how.Decider {
 	case setup.DecideNever:
 		return false
@@ -112,6 +112,17 @@ func (c *coordinator) disaggregates(of *deployment, i int32) bool {
 		return d.Input >= how.DirectThreshold
 	}
 	return true
+}
+
+// exemption returns why request i is not disaggregated whatever the decider says; noDisaggregationReason: that decides.
+func (c *coordinator) exemption(i int32) disaggregationReason {
+	if t := c.router.held.transfers[i]; t != nil && t.FirstToken != vtime.Never {
+		return aloneResumed
+	}
+	if c.router.held.requests[i].Output < 1 {
+		return aloneNoOutput
+	}
+	return noDisaggregationReason
 }
 
 // prefill delivers request i to the instance that computes its prompt.

@@ -3,7 +3,6 @@ package actors
 import (
 	"slices"
 	"strconv"
-	"sync"
 
 	"blis/setup"
 	"blis/vtime"
@@ -63,27 +62,18 @@ func (f *fleet) serversOn(n setup.Node) (list []int) {
 	return list
 }
 
-// nodeNames has the names of the nodes of ranks for rows, which another goroutine makes.
+// nodeNames has the names of the nodes of ranks. Sinks have no turn while an instance is added, so they
+// may read them.
 type nodeNames struct {
 	pools []setup.NodePool
-	mu    sync.Mutex
 	list  []string // by rank
 }
 
 // add enters the ranks of one more instance.
 func (s *nodeNames) add(nodes []setup.Node) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for _, n := range nodes {
 		s.list = append(s.list, s.pools[n.Pool].ID+"/"+strconv.Itoa(int(n.Index)))
 	}
-}
-
-// of returns the name of the node of a rank.
-func (s *nodeNames) of(rank int32) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.list[rank]
 }
 
 // NodeName is the name of the node of the request's instance; empty when the request never reached one,
@@ -92,7 +82,7 @@ func NodeName(r *Row) string {
 	if r.Instance < 0 || r.names.nodes == nil {
 		return ""
 	}
-	return r.names.nodes.of(r.Instance)
+	return r.names.nodes.list[r.Instance]
 }
 
 // NodePoolUse is what was used of a node pool from the first arrival to the end of a run.

@@ -139,7 +139,7 @@ type Row struct {
 // rowNames are names that rows have.
 type rowNames struct {
 	pools    []poolName                // of the run
-	instance func(instance int) string // nil: instances without data-parallel ranks
+	instance func(instance int) string // nil: that of instances without data-parallel ranks
 	nodes    *nodeNames                // nil: GPUs are unlimited
 }
 

@@ -51,12 +51,8 @@ type tracedDisaggregation struct {
 
 // reasonOf returns why request i is disaggregated or not, if there is an instance for each part.
 func (c *coordinator) reasonOf(of *deployment, i int32) disaggregationReason {
-	d := &c.router.held.requests[i]
-	if t := c.router.held.transfers[i]; t != nil && t.FirstToken != vtime.Never {
-		return aloneResumed
-	}
-	if d.Output < 1 {
-		return aloneNoOutput
+	if why := c.exemption(i); why != noDisaggregationReason {
+		return why
 	}
 	return disaggregationReason(slices.Index(disaggregationReasonNames[:], of.plan.PD.Decider))
 }
