@@ -59,6 +59,7 @@ func (c *cluster) result(partial bool) (*Result, error) {
 		return nil, fmt.Errorf("the books of failures do not balance: %w", unbalanced)
 	}
 	r.Sessions, r.Users = c.router.loop.sessions(), c.router.loop.users()
+	r.rest.notSent = c.router.loop.notSent()
 	if len(c.router.fleet.pools) == 1 && len(r.PoolScaling) > 0 {
 		r.Scaling = r.PoolScaling[0].Scaling
 	}

@@ -40,6 +40,18 @@ func (l *loop) sessions() *Sessions {
 	return &Sessions{Begun: l.begun, Completed: s.Completed, EndedEarly: s.EndedEarly, NotSent: s.NotSent, Unfinished: l.begun - s.Completed - s.EndedEarly}
 }
 
+// notSent lists the requests of sessions that ended early and were never sent.
+func (l *loop) notSent() (list []NotSent) {
+	if l == nil {
+		return nil
+	}
+	labels := l.source.Labels()
+	for _, u := range l.source.NotSent() {
+		list = append(list, NotSent{labels.Tenants.Name(u.Tags.Tenant), labels.Classes.Name(u.Tags.Class), u.Requests})
+	}
+	return list
+}
+
 // users counts the requests of users, nil if none ended.
 func (l *loop) users() *Users {
 	if l == nil {

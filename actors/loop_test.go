@@ -107,6 +107,9 @@ func TestRoundWithoutAnswerEndsItsSession(t *testing.T) {
 	if got, want := *s.Sessions, (Sessions{Begun: 1, EndedEarly: 1, NotSent: 4}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
+	if got := s.NotSent(); len(got) != 1 || got[0] != (NotSent{Class: "standard", Requests: 4}) {
+		t.Errorf("not sent: %+v, want 4 of class standard", got)
+	}
 	c := plain()
 	c.MaxModelLen = 40
 	s = serveTraffic(t, c, talk(5)) // the third prompt has 45 tokens

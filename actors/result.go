@@ -56,6 +56,7 @@ type restOfResult struct {
 	nodePools   []NodePoolUse      // none: GPUs are unlimited
 	nodes       []string           // of each instance, by its number
 	printed     []Printed
+	notSent     []NotSent
 }
 
 // Sessions counts the sessions of a workload. Each request of a session follows
@@ -67,6 +68,15 @@ type Sessions struct {
 	Unfinished int64 // cut off by the end of the run
 	NotSent    int64 // requests of sessions that ended early, never sent
 }
+
+// NotSent is a part of Sessions.NotSent.
+type NotSent struct {
+	Tenant, Class string
+	Requests      int64
+}
+
+// NotSent lists the requests of Sessions.NotSent by tenant and SLO class. Both may come twice.
+func (r *Result) NotSent() []NotSent { return r.rest.notSent }
 
 // Users counts the requests of users in closed loops.
 type Users struct {

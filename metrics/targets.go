@@ -136,24 +136,35 @@ func (c *ClassTargets) of() string {
 	return fmt.Sprintf("class %q", c.Class)
 }
 
-// ofTenant begins the name of a tenant where that of a class may stand.
-const ofTenant = "tenant/"
+// TenantPrefix begins the name of a tenant where that of a class may stand.
+const TenantPrefix = "tenant/"
 
-// parseClass reads "standard:ttft=500ms,tpot=50ms", or the targets alone. A class
-// name may hold colons, so the last one separates.
+// CutClass reads what stands before the last colon of a text, as "batch:p99_ttft": an SLO class, or with
+// "tenant/gold:p99_ttft" a tenant. Class names may hold colons. rest is what follows; found is false without a colon.
+func CutClass(text string) (class, tenant, rest string, found bool) {
+	at := strings.LastIndex(text, ":")
+	if at < 0 {
+		return "", "", text, false
+	}
+	class, rest = strings.TrimSpace(text[:at]), text[at+1:]
+	if name, is := strings.CutPrefix(class, TenantPrefix); is {
+		return "", strings.TrimSpace(name), rest, true
+	}
+	return class, "", rest, true
+}
+
+// parseClass reads "standard:ttft=500ms,tpot=50ms", or the targets alone.
 func parseClass(part string) (ClassTargets, error) {
-	at := strings.LastIndex(part, ":")
-	c := ClassTargets{Class: strings.TrimSpace(part[:max(at, 0)])}
-	if at >= 0 && c.Class == "" || part == "" {
+	class, tenant, rest, found := CutClass(part)
+	c := ClassTargets{Class: class, Tenant: tenant}
+	switch {
+	case found && strings.HasPrefix(part, TenantPrefix) && tenant == "":
+		return c, fmt.Errorf("%q names no tenant: want tenant/gold:ttft=200ms", part)
+	case found && class == "" && tenant == "" || part == "":
 		return c, fmt.Errorf("%q names no class: want class:ttft=500ms,tpot=50ms, or ttft=500ms,tpot=50ms for all", part)
 	}
-	if tenant, found := strings.CutPrefix(c.Class, ofTenant); found {
-		if c.Class, c.Tenant = "", strings.TrimSpace(tenant); c.Tenant == "" {
-			return c, fmt.Errorf("%q names no tenant: want tenant/gold:ttft=200ms", part)
-		}
-	}
 	fields := map[string]*vtime.Duration{"ttft": &c.TTFT, "tpot": &c.TPOT, "e2e": &c.E2E}
-	for item := range strings.SplitSeq(part[at+1:], ",") {
+	for item := range strings.SplitSeq(rest, ",") {
 		name, value, _ := strings.Cut(item, "=")
 		name = strings.TrimSpace(name)
 		field := fields[name]

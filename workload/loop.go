@@ -27,6 +27,8 @@ type ClosedLoop interface {
 	MinThink(completed bool) vtime.Duration
 	// Sessions counts the sessions whose ends have been reported.
 	Sessions() Sessions
+	// NotSent lists the requests of Sessions.NotSent by the tags that they would have had. Tags may come twice.
+	NotSent() []Unsent
 }
 
 // Position is the position of a request in the order of sources.
@@ -68,6 +70,12 @@ type Sessions struct {
 	// Requests of users in closed loops, in sessions or single.
 	UserRequests int64 // ended
 	UserRefused  int64 // of UserRequests: rejected, dropped, timed out or aborted
+}
+
+// Unsent is requests of sessions that ended early, which were never sent.
+type Unsent struct {
+	Tags     Tags
+	Requests int64
 }
 
 // NoFollowUp is the MinThink of a ClosedLoop in which no request follows from

@@ -70,8 +70,10 @@ func (c *Scenario) measured(f *Figures, into *ScenarioResult) {
 	into.Metrics, into.Unmeasured = map[string]*float64{}, map[string]string{}
 	for i := range c.Measures {
 		w := &c.Measures[i]
-		x := float64(f.Values[w.Name])
+		x := float64(f.Values[w.key()])
 		switch {
+		case math.IsInf(x, 0) && !w.ofAll():
+			into.Unmeasured[w.metric()] = "infinite: some of these requests did not complete"
 		case math.IsInf(x, 0):
 			into.Unmeasured[w.metric()] = fmt.Sprintf("infinite: %d of %d requests did not complete", f.Lost, f.Requests)
 		case math.IsNaN(x):
@@ -108,7 +110,7 @@ func failed(list []*Scenario) (r Result) {
 			x := w.worst()
 			one.Metrics[w.metric()] = &x
 			if w.Weight > 0 {
-				one.Objectives[w.Name] = 0
+				one.Objectives[w.key()] = 0
 			}
 		}
 		r.PerScenario = append(r.PerScenario, one)
@@ -134,8 +136,8 @@ func (r *Result) summarize(list []*Scenario) {
 		for k := range c.Measures {
 			w := &c.Measures[k]
 			name := w.metric()
-			if u, ok := one.Objectives[w.Name]; ok {
-				of(objectives, w.Name).add(u, c.Weight)
+			if u, ok := one.Objectives[w.key()]; ok {
+				of(objectives, w.key()).add(u, c.Weight)
 			}
 			if x := one.Metrics[name]; x != nil {
 				of(metrics, name).add(*x, c.Weight)

@@ -12,7 +12,7 @@
 //	suite.go       Suite, Scenario, Options: what is evaluated
 //	parse.go       Parse: the file of a suite; settings.go the settings of a scenario
 //	shipped.go     suites that are part of the program
-//	measure.go     the measures that may count, and their metrics
+//	measure.go     the measures that may count, of all requests or of a class or tenant, and their metrics
 //	candidate.go   Candidate: its policies, without what belongs to the cluster
 //	play.go        runs of policies in scenarios; figures.go what they yield
 //	reference.go   Reference: the figures of the baseline

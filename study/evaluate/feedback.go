@@ -73,8 +73,8 @@ func (c *Scenario) compared(f, baseline *Figures) (lines []string) {
 	var worse, rest []string
 	for i := range c.Measures {
 		w := &c.Measures[i]
-		x, base := float64(f.Values[w.Name]), float64(baseline.Values[w.Name])
-		text := fmt.Sprintf("%s %s (baseline %s)", w.Name, w.text(x), w.text(base))
+		x, base := float64(f.Values[w.key()]), float64(baseline.Values[w.key()])
+		text := fmt.Sprintf("%s %s (baseline %s)", w.key(), w.text(x), w.text(base))
 		switch u := w.score(x, base); {
 		case math.IsNaN(x) && math.IsNaN(base) || x == base:
 		case u < 0.5:

@@ -123,8 +123,8 @@ func (t *tally) add(r *actors.Row) {
 		c.lost++
 		t.lost++
 	}
-	for _, s := range t.samplers {
-		if s != nil {
+	for i, s := range t.samplers {
+		if s != nil && (t.measures[i].ofAll() || t.measures[i].counts(r.ClassName(), r.TenantName())) {
 			s.Add(r)
 		}
 	}
@@ -133,19 +133,28 @@ func (t *tally) add(r *actors.Row) {
 	}
 }
 
+// notSent accounts for requests that never came because one before was not answered.
+func (t *tally) notSent(of actors.NotSent) {
+	c := t.class(of.Class)
+	c.requests, c.lost = c.requests+of.Requests, c.lost+of.Requests
+	t.requests, t.lost = t.requests+of.Requests, t.lost+of.Requests
+	for i, s := range t.samplers {
+		if s != nil && t.measures[i].counts(of.Class, of.Tenant) {
+			s.AddLost(of.Requests)
+		}
+	}
+	for _, s := range c.samplers {
+		s.AddLost(of.Requests)
+	}
+}
+
 // end accounts for the result of a run. atLeast is the time of the baseline with the same seed, in
 // seconds, or 0: rates of a run that lost requests are over no less. Rates go by the time until the
 // last completion, which who refuses the longest request would shorten.
 func (t *tally) end(r *actors.Result, atLeast float64) {
 	t.digests = append(t.digests, r.Digest)
-	if r.Sessions != nil && r.Sessions.NotSent > 0 { // a refused request has these on its conscience
-		t.requests += r.Sessions.NotSent
-		t.lost += r.Sessions.NotSent
-		for _, s := range t.samplers {
-			if s != nil {
-				s.AddLost(r.Sessions.NotSent)
-			}
-		}
+	for _, of := range r.NotSent() { // a refused request has these on its conscience
+		t.notSent(of)
 	}
 	seconds, slower := 0.0, 1.0
 	if s := r.Report.Window.Seconds; s != nil {
@@ -198,7 +207,7 @@ func (t *tally) figures(c *Scenario) Figures {
 		if s := t.samplers[i]; s != nil {
 			x = s.Value()
 		}
-		f.Values[t.measures[i].Name] = exact(x)
+		f.Values[t.measures[i].key()] = exact(x)
 	}
 	for _, k := range t.classes {
 		v := func(i int) exact { return exact(k.samplers[i].Value()) }

@@ -11,6 +11,8 @@ import (
 	"blis/latency"
 	"blis/setup"
 	"blis/study"
+	"blis/suggest"
+	"blis/workload"
 	"blis/workload/spec"
 	"blis/yamldoc"
 )
@@ -62,12 +64,31 @@ func (d *document) check(at yamldoc.Place, c *Scenario) error {
 		}
 		return d.fault(at, "%v", err)
 	}
+	if err := d.checkClasses(at, c, plan.Source.Labels()); err != nil {
+		return err
+	}
 	c.cluster = plan.Config.Policies
 	c.scales = c.cluster.Autoscale.Type != noAutoscaler
 	c.accuracy = accuracy(&plan.Summary)
 	c.unused = unused(plan.Summary.Notes)
 	c.ids, err = c.hashes(plan)
 	return err
+}
+
+// checkClasses refuses a weight for the requests of a class or a tenant that does not come.
+func (d *document) checkClasses(at yamldoc.Place, c *Scenario, labels *workload.Labels) error {
+	for i := range c.Measures {
+		w := &c.Measures[i]
+		for _, of := range []struct {
+			what, name string
+			known      []string
+		}{{"class", w.Class, labels.Classes.List()}, {"tenant", w.Tenant, labels.Tenants.List()}} {
+			if w.Weight > 0 && of.name != "" && !slices.Contains(of.known, of.name) {
+				return d.fault(at, "measure %s: no request is of %s %q%s (there are: %s)", w.key(), of.what, of.name, suggest.Hint(of.name, of.known), strings.Join(of.known, ", "))
+			}
+		}
+	}
+	return nil
 }
 
 // checkWorkload refuses a specification that names files.
@@ -104,7 +125,7 @@ func (c *Scenario) hashes(plan *setup.Plan) (of ids, err error) {
 		return of, err
 	}
 	for i := range c.Measures {
-		text = fmt.Appendf(text, "measure %s %v\n", c.Measures[i].Name, c.Measures[i].Weight)
+		text = fmt.Appendf(text, "measure %s %v\n", c.Measures[i].key(), c.Measures[i].Weight)
 	}
 	text = fmt.Appendf(text, "failures %q\n", c.failures.line)
 	of.cluster = hash(fmt.Appendf(text, "weight %v\n", c.Weight))

@@ -49,6 +49,12 @@ func TestIDs(t *testing.T) {
 	if got := evaluate(t, other, reference(t, other, Options{}), yaml(weighted), Options{}).Outputs; got.Workload != base.Workload || got.Cluster != base.Cluster {
 		t.Errorf("the same suite of another name: %+v\nfrom %+v", got, base)
 	}
+	measureOf := func(whose string) string {
+		return edited(t, tiny, "cache_hit_rate: 0", `cache_hit_rate: 0, "`+whose+`:p99_ttft": 0`)
+	}
+	if a, b := of(measureOf("batch"), weighted), of(measureOf("tenant/batch"), weighted); a.Cluster == b.Cluster {
+		t.Errorf("a measure of other requests: %+v\n%+v", a, b)
+	}
 	// The rate of a specification with a utilization depends on the cluster.
 	share := edited(t, tiny, "aggregate_rate: 40", "utilization: 0.7")
 	if a, b := of(share, weighted), of(edited(t, share, "num-instances: 2", "num-instances: 3"), weighted); a.Workload == b.Workload || a.Cluster == b.Cluster {

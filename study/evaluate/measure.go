@@ -14,7 +14,30 @@ import (
 // reported and does not count.
 type Weighted struct {
 	metrics.Measure
-	Weight float64
+	Class, Tenant string // whose requests it is of: at most one is given; none: all requests
+	Weight        float64
+}
+
+// key is the name of the measure in a suite: p99_ttft, batch:p99_ttft or tenant/gold:p99_ttft.
+func (w *Weighted) key() string { return w.of() + w.Name }
+
+// of is whose requests the measure is of, as its name begins.
+func (w *Weighted) of() string {
+	switch {
+	case w.Class != "":
+		return w.Class + ":"
+	case w.Tenant != "":
+		return metrics.TenantPrefix + w.Tenant + ":"
+	}
+	return ""
+}
+
+// ofAll reports whether the measure is of all requests.
+func (w *Weighted) ofAll() bool { return w.Class == "" && w.Tenant == "" }
+
+// counts reports whether a request of a class and a tenant is one of those that the measure is of.
+func (w *Weighted) counts(class, tenant string) bool {
+	return (w.Class == "" || w.Class == class) && (w.Tenant == "" || w.Tenant == tenant)
 }
 
 // wholeRuns are the measures that may count although they are of a whole run, not of its
@@ -28,18 +51,24 @@ var ofAllRequests = []string{"goodput", "slo_attainment", "completed_share"}
 // mayCount reports whether a measure may have a weight: whether it counts all requests that
 // arrived.
 func mayCount(m *metrics.Measure) bool {
-	_, sampled := study.NewSampler(m)
-	return sampled || slices.Contains(wholeRuns, m.Name)
+	return ofRequests(m) || slices.Contains(wholeRuns, m.Name)
 }
 
-// countable are the names of all that may.
-func countable() (names []string) {
+// ofRequests reports whether a measure is made of single requests, so that it may be that of a class.
+func ofRequests(m *metrics.Measure) bool {
+	_, ok := study.NewSampler(m)
+	return ok
+}
+
+// namesOf are the names of all measures of a kind.
+func namesOf(kind func(*metrics.Measure) bool) string {
+	var names []string
 	for _, m := range metrics.Measures() {
-		if mayCount(&m) {
+		if kind(&m) {
 			names = append(names, m.Name)
 		}
 	}
-	return names
+	return strings.Join(names, ", ")
 }
 
 // rate reports whether the measure is a number per time in which a run completed requests.
@@ -51,11 +80,11 @@ func (w *Weighted) rate() bool {
 func (w *Weighted) metric() string {
 	switch {
 	case w.Kind == metrics.Latency:
-		return w.Name + "_ms"
+		return w.key() + "_ms"
 	case w.Kind == metrics.PerSecond && w.Unit == "requests/s":
-		return w.Name + "_rps"
+		return w.key() + "_rps"
 	}
-	return w.Name
+	return w.key()
 }
 
 // inUnit is a value in the unit of the metric.

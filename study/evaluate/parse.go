@@ -255,7 +255,7 @@ func (d *document) readMeasures(at yamldoc.Place, n *yamldoc.Node, before []Weig
 		if err != nil {
 			return nil, err
 		}
-		if i := slices.IndexFunc(list, func(o Weighted) bool { return o.Name == w.Name }); i >= 0 {
+		if i := slices.IndexFunc(list, func(o Weighted) bool { return o.key() == w.key() }); i >= 0 {
 			list[i] = w
 		} else {
 			list = append(list, w)
@@ -265,17 +265,25 @@ func (d *document) readMeasures(at yamldoc.Place, n *yamldoc.Node, before []Weig
 }
 
 func (d *document) readMeasure(at yamldoc.Place, m *yamldoc.Member) (w Weighted, err error) {
-	if w.Measure, err = metrics.FindMeasure(m.Name); err != nil {
+	class, tenant, name, scoped := metrics.CutClass(m.Name)
+	w.Class, w.Tenant = class, tenant
+	if scoped && w.ofAll() {
+		return w, d.fault(at, "names no class and no tenant: want p99_ttft, batch:p99_ttft or tenant/gold:p99_ttft")
+	}
+	if w.Measure, err = metrics.FindMeasure(name); err != nil {
 		return w, d.fault(at, "%v", err)
 	}
-	if w.Name != m.Name {
-		return w, d.fault(at, "another name of %s: want that", w.Name)
+	if w.key() != m.Name {
+		return w, d.fault(at, "another name of %s: want that", w.key())
+	}
+	if scoped && !ofRequests(&w.Measure) {
+		return w, d.fault(at, "%s is of whole runs, not of single requests: want it of all, or one of %s", w.Name, namesOf(ofRequests))
 	}
 	if w.Weight, err = d.weight(at, m.Value, true); err != nil {
 		return w, err
 	}
 	if w.Weight > 0 && !mayCount(&w.Measure) {
-		return w, d.fault(at, "leaves out requests that did not complete, so that a policy wins by refusing work: want weight 0, to report it, or one of %s", strings.Join(countable(), ", "))
+		return w, d.fault(at, "leaves out requests that did not complete, so that a policy wins by refusing work: want weight 0, to report it, or one of %s", namesOf(mayCount))
 	}
 	return w, nil
 }
@@ -306,8 +314,8 @@ func (d *document) checkScenarios(at yamldoc.Place) error {
 // warnings says what is doubtful about the scored scenarios of a suite that the options choose.
 func (s *Suite) warnings(list []*Scenario) (warnings []string) {
 	for _, c := range list {
-		if !slices.ContainsFunc(c.Measures, func(w Weighted) bool { return w.Weight > 0 && slices.Contains(ofAllRequests, w.Name) }) {
-			warnings = append(warnings, fmt.Sprintf("scenario %s weighs none of %s: a policy may win by refusing work", c.Name, strings.Join(ofAllRequests, ", ")))
+		if !slices.ContainsFunc(c.Measures, func(w Weighted) bool { return w.Weight > 0 && w.ofAll() && slices.Contains(ofAllRequests, w.Name) }) {
+			warnings = append(warnings, fmt.Sprintf("scenario %s weighs none of %s of all requests: a policy may win by refusing work", c.Name, strings.Join(ofAllRequests, ", ")))
 		}
 		for _, text := range c.unused {
 			warnings = append(warnings, "scenario "+c.Name+": "+text)

@@ -68,7 +68,7 @@ func TestBadSuites(t *testing.T) {
 func TestSuiteWithoutAllRequestsIsWarnedOf(t *testing.T) {
 	s := parse(t, edited(t, tiny, "slo_attainment: 2, ", ""))
 	a := evaluate(t, s, reference(t, s, Options{}), yaml(""), Options{})
-	if len(a.Warnings) != 2 || !strings.Contains(a.Warnings[0], "scenario a weighs none of goodput, slo_attainment, completed_share: a policy may win by refusing work") {
+	if len(a.Warnings) != 2 || !strings.Contains(a.Warnings[0], "scenario a weighs none of goodput, slo_attainment, completed_share of all requests: a policy may win by refusing work") {
 		t.Errorf("warnings %q", a.Warnings)
 	}
 	s, r := standard()

@@ -51,9 +51,9 @@ func (s *Suite) Reference(ctx context.Context, o Options) (*Reference, error) {
 func (c *Scenario) checkBaseline(f *Figures) error {
 	for i := range c.Measures {
 		w := &c.Measures[i]
-		if x := float64(f.Values[w.Name]); w.Weight > 0 && (math.IsInf(x, 0) || math.IsNaN(x)) {
+		if x := float64(f.Values[w.key()]); w.Weight > 0 && (math.IsInf(x, 0) || math.IsNaN(x)) {
 			return inputErrorf("scenario %s: %s of the baseline is %s (%d of %d requests did not complete): want a baseline and traffic with which it has a value, or weight 0",
-				c.Name, w.Name, w.text(x), f.Lost, f.Requests)
+				c.Name, w.key(), w.text(x), f.Lost, f.Requests)
 		}
 	}
 	return nil

@@ -63,8 +63,8 @@ func (c *Scenario) scores(of, baseline *Figures) scored {
 		if w.Weight == 0 {
 			continue
 		}
-		u := w.score(float64(of.Values[w.Name]), float64(baseline.Values[w.Name]))
-		s.objectives[w.Name] = u
+		u := w.score(float64(of.Values[w.key()]), float64(baseline.Values[w.key()]))
+		s.objectives[w.key()] = u
 		all.add(u, w.Weight)
 	}
 	s.score = all.value()

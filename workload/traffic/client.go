@@ -26,6 +26,7 @@ type client struct {
 	times    int   // of Times given out
 	begun    int64 // sessions and single requests, including the next arrival
 	left     int64 // requests that the client may still begin
+	notSent  int64 // of its sessions that ended early
 
 	kinds, prefixes, input, output draw.Variates
 	lengths, pauses, refusals      sessionStream

@@ -161,7 +161,9 @@ func (s *Source) close(c *client, slot int32, answered bool) {
 	x := s.sessions.at(slot)
 	if x.failed {
 		s.counts.EndedEarly++
-		s.counts.NotSent += int64(len(x.steps) - x.sent)
+		unsent := int64(len(x.steps) - x.sent)
+		s.counts.NotSent += unsent
+		c.notSent += unsent
 	} else {
 		s.counts.Completed++
 	}

@@ -175,6 +175,16 @@ func (s *Source) MinThink(completed bool) vtime.Duration {
 // Sessions implements workload.ClosedLoop.
 func (s *Source) Sessions() workload.Sessions { return s.counts }
 
+// NotSent implements workload.ClosedLoop.
+func (s *Source) NotSent() (list []workload.Unsent) {
+	for i := range s.clients {
+		if c := &s.clients[i]; c.notSent > 0 {
+			list = append(list, workload.Unsent{Tags: c.tags, Requests: c.notSent})
+		}
+	}
+	return list
+}
+
 // Peek implements workload.ClosedLoop.
 func (s *Source) Peek() workload.Position {
 	if s.due.len() == 0 {
