@@ -4,8 +4,10 @@ import (
 	"context"
 	"io"
 	"runtime"
+	"strings"
 	"testing"
 
+	"blis/policy"
 	"blis/trace"
 )
 
@@ -14,10 +16,16 @@ import (
 func TestNothingIsAllocatedPerRequest(t *testing.T) {
 	const n = 6000
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	for _, routing := range []string{"round-robin", "least-loaded", "weighted"} {
+	for _, routing := range []string{"round-robin", "least-loaded", "weighted", "round-robin with hints"} {
 		for _, level := range []trace.Level{trace.None, trace.Decisions} {
 			mallocs := func(requests int64) int64 {
-				cfg := benchmark(routing).Config
+				name, hints := strings.CutSuffix(routing, " with hints")
+				cfg := benchmark(name).Config
+				if hints {
+					cfg.Custom.Priority = func(env policy.Env) policy.Priority {
+						return fixedHints{mustMake(policy.NewPriority("constant", nil, env)), []float64{1, 0.25}}
+					}
+				}
 				cfg.NumRequests, cfg.Workers = requests, 1
 				if level != trace.None {
 					cfg.Tracing = Tracing{Level: level, Consumer: trace.NewWriter(io.Discard, trace.JSONLines), Counterfactual: 2}

@@ -45,7 +45,7 @@ func newFleet(p *setup.Plan, q []policies, options []metrics.Options, counterfac
 		f.deployments = append(f.deployments, x)
 		for _, of := range d.Pools() {
 			k := len(f.pools)
-			s := &pool{plan: of, deployment: x, index: k, name: d.PoolName(of), role: d.RoleOf(of), trigger: newTrigger(of.Scaling, q[k].trigger), options: options[k]}
+			s := &pool{plan: of, deployment: x, index: k, name: d.PoolName(of), role: d.RoleOf(of), trigger: newTrigger(of.Scaling, q[k].trigger), options: options[k], hints: q[k].hints}
 			if of.Scaling != nil {
 				s.published = &published{reads: q[k].scaling()}
 			}

@@ -35,7 +35,7 @@ type FailureCounts struct {
 func receiveCutOff(r *router, m *lookahead.Message, out *lookahead.Outbox) {
 	i, now, f := r.held.add(), m.Stamp.At, r.failures
 	d := &r.held.requests[i]
-	*d = engine.Delivery{Request: workload.Request{Terms: workload.Terms{Spans: d.Spans}}}
+	*d = engine.Delivery{Request: workload.Request{Terms: workload.Terms{Spans: d.Spans}}, Hints: d.Hints}
 	l := new(lost)
 	readCutOff(&m.Body, d, l)
 	from := r.fleet.ranks[l.from]

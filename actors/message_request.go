@@ -26,13 +26,13 @@ func beginDelivery(out *lookahead.Outbox, to lookahead.ProcessID, now, effect vt
 
 // rareDelivery reports whether d has one of the fields that few requests have.
 func rareDelivery(d *engine.Delivery) bool {
-	return d.Session|uint64(d.OutputContent)|uint64(d.Round|d.Expected|d.Retries) != 0 || len(d.Spans) > 0 || d.HandOver.Made()
+	return d.Session|uint64(d.OutputContent)|uint64(d.Round|d.Expected|d.Retries) != 0 || len(d.Spans) > 0 || d.HandOver.Made() || d.Hints.Used() > 0
 }
 
 // deliveryFields is the number of fields that writeDelivery writes.
 func deliveryFields(d *engine.Delivery) int {
 	if rareDelivery(d) {
-		return 9 + 4 + handOverFields(&d.HandOver) + 2*len(d.Spans)
+		return 9 + 4 + handOverFields(&d.HandOver) + d.Hints.Used() + 2*len(d.Spans)
 	}
 	return 9
 }
@@ -55,16 +55,18 @@ func writeDelivery(out *lookahead.Outbox, d *engine.Delivery) {
 	out.Uint(d.Session)
 	out.Int(counts{&d.Round, &d.Retries}.word())
 	out.Uint(uint64(d.OutputContent))
-	out.Int(int64(uint32(d.Expected)) | int64(bit(d.HandOver.Made()))<<32)
+	hints := d.Hints.Used()
+	out.Int(int64(uint32(d.Expected)) | int64(bit(d.HandOver.Made()))<<32 | int64(hints)<<33)
 	writeHandOver(out, d.Arrival, &d.HandOver)
+	writeHints(out, d.Hints, hints)
 	for _, s := range d.Spans {
 		out.Uint(uint64(s.Content))
 		out.Int(int64(s.Length))
 	}
 }
 
-// readDelivery is the inverse of writeDelivery. It uses the memory of d.Spans
-// again.
+// readDelivery is the inverse of writeDelivery. It uses the memory of d.Spans and
+// d.Hints again.
 func readDelivery(b *lookahead.Decoder, d *engine.Delivery) {
 	d.ID = b.Int()
 	d.Arrival = vtime.Time(b.Int())
@@ -79,15 +81,18 @@ func readDelivery(b *lookahead.Decoder, d *engine.Delivery) {
 	d.Priority = b.Float()
 	d.Session, d.Round, d.Retries, d.OutputContent, d.Expected, d.Spans = 0, 0, 0, 0, 0, d.Spans[:0]
 	d.HandOver = metrics.NoHandOver()
+	hints := int64(0)
 	if b.Left() > 0 {
 		d.Session = b.Uint()
 		counts{&d.Round, &d.Retries}.set(b.Int())
 		d.OutputContent = workload.ContentID(b.Uint())
 		expected := b.Int()
-		if d.Expected = int32(expected); expected>>32 != 0 {
+		if d.Expected = int32(expected); expected>>32&1 != 0 {
 			readHandOver(b, d.Arrival, &d.HandOver)
 		}
+		hints = expected >> 33
 	}
+	d.Hints = readHints(b, d.Hints, int(hints))
 	for b.Left() > 0 {
 		d.Spans = append(d.Spans, workload.Span{Content: workload.ContentID(b.Uint()), Length: int32(b.Int())})
 	}

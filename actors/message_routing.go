@@ -30,6 +30,7 @@ type tracedRouting struct {
 	shares         int // terms of a candidate's score; 0: they are not sent
 	scratch        *[]float64
 
+	hinted   int     // hints of the request, up to the last that is not 0
 	held     held    // who has the beginning of the prompt
 	filtered []int32 // that filters left out
 
@@ -48,10 +49,11 @@ const (
 	flagExplained
 	flagHeld
 	flagFiltered
+	flagHints
 )
 
 func (t *tracedRouting) flags() uint64 {
-	return bit(t.forced)*flagForced | bit(t.migrated)*flagMigrated | bit(t.counterfactual)*flagCounterfactual | bit(t.explain != nil)*flagExplained | bit(t.held.known)*flagHeld | bit(len(t.filtered) > 0)*flagFiltered
+	return bit(t.forced)*flagForced | bit(t.migrated)*flagMigrated | bit(t.counterfactual)*flagCounterfactual | bit(t.explain != nil)*flagExplained | bit(t.held.known)*flagHeld | bit(len(t.filtered) > 0)*flagFiltered | bit(t.hinted > 0)*flagHints
 }
 
 // fields is the number of fields of the message.
@@ -65,6 +67,9 @@ func (t *tracedRouting) fields(at *endpoints) int {
 	}
 	if len(t.filtered) > 0 {
 		n += 1 + len(t.filtered)
+	}
+	if t.hinted > 0 {
+		n += 1 + t.hinted
 	}
 	if t.snapshots {
 		n += t.stateFields() + at.behind()*(1+signals)
@@ -91,6 +96,10 @@ func (t *tracedRouting) send(out *lookahead.Outbox, now vtime.Time, d *engine.De
 		for _, i := range t.filtered {
 			out.Int(int64(at.instance(int(i))))
 		}
+	}
+	if t.hinted > 0 {
+		out.Int(int64(t.hinted))
+		writeHints(out, d.Hints, t.hinted)
 	}
 	if t.snapshots {
 		t.writeState(out)
@@ -132,6 +141,11 @@ func (t *tracer) readRouting(at vtime.Time, b *lookahead.Decoder, r *trace.Routi
 		}
 		s.filtered = r.FilteredOut
 	}
+	n := int64(0)
+	if flags&flagHints != 0 {
+		n = b.Int()
+	}
+	r.Hints = t.readHints(b, int(n))
 	if t.level == trace.Detailed {
 		r.Prefix, r.State = s.known.readState(b)
 		t.readSnapshots(b, &s.snapshots)

@@ -97,6 +97,11 @@ func set(v reflect.Value, n int64) {
 		for i := range 2 {
 			leaves(v.Index(i), "", func(_ string, x reflect.Value) { set(x, n+int64(i)) })
 		}
+	case reflect.Pointer: // hints
+		v.Set(reflect.New(v.Type().Elem()))
+		for i := range v.Elem().Len() {
+			set(v.Elem().Index(i), n+int64(i))
+		}
 	default:
 		panic("a message has a field of kind " + v.Kind().String())
 	}

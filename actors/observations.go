@@ -72,6 +72,13 @@ func (r *router) observe(out *lookahead.Outbox, at lookahead.Key, decision strin
 	s.see(ofAll, "attempt", float64(ask.Attempt))
 	if decision == seenAtRouting {
 		s.see(ofAll, "priority", priority)
+		if n := len(r.policies.hints); n > 0 {
+			h := ask.Hints
+			if h == nil {
+				h = new(policy.Hints)
+			}
+			s.see(ofAll, "hints", h[:n]...)
+		}
 	}
 	s.state(known, at.At, signals)
 	first := decision == seenAtAdmission && ask.Delays == 0

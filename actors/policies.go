@@ -15,6 +15,7 @@ import (
 type policies struct {
 	admission policy.Admission
 	priority  policy.Priority
+	hints     []string // that the priority policy gives
 	routing   policy.Routing
 	autoscale policy.Autoscale
 	trigger   *policy.Trigger    // of the autoscaler's evaluations
@@ -55,7 +56,7 @@ func makePolicies(p *setup.Plan) (list []policies, err error) {
 	}
 	for i := range list {
 		q := &list[i]
-		q.admission, q.priority = shared.admission, shared.priority
+		q.admission, q.priority, q.hints, envs[i].Hints = shared.admission, shared.priority, shared.hints, shared.hints
 		if g := apart[i]; g != nil {
 			q.admission, q.gateStream = g.policy, g.stream
 		}
@@ -138,6 +139,9 @@ func makeShared(p *setup.Plan, env policy.Env, q *policies) (err error) {
 	}
 	if custom.Priority != nil {
 		q.priority = custom.Priority(env)
+	}
+	if q.hints, err = policy.HintNames(q.priority); err != nil {
+		return inputErrorf("the priority policy: %v", err)
 	}
 	return nil
 }
@@ -253,8 +257,10 @@ func nameAt(names *workload.Names, label workload.Label) string {
 	return names.Name(label)
 }
 
-func newScheduler(p *setup.Plan, of *setup.Pool) (policy.Scheduler, error) {
+// newScheduler makes the scheduler of an instance of a pool; hints are those that the priority policy gives.
+func newScheduler(p *setup.Plan, of *setup.Pool, hints []string) (policy.Scheduler, error) {
 	env := policyEnv(p, of, "")
+	env.Hints = hints
 	if p.Config.Custom.Scheduler != nil {
 		return p.Config.Custom.Scheduler(env), nil
 	}

@@ -25,6 +25,7 @@ type pool struct {
 	trigger   trigger    // of evaluations that events call for
 
 	options metrics.Options // of the recorders of its instances
+	hints   []string        // that the priority policy gives its schedulers
 }
 
 // endpoints are those among which one policy routes, as it sees them, and what the router alone knows

@@ -80,7 +80,7 @@ func (r *rank) config(p *setup.Plan, x *Execution, observed policy.Signals, belo
 	pool := r.at.pool
 	d := &pool.plan.Server
 	cfg := d.Engine()
-	s, err := newScheduler(p, pool.plan)
+	s, err := newScheduler(p, pool.plan, pool.hints)
 	if err != nil {
 		return cfg, err
 	}

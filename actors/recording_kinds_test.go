@@ -29,6 +29,8 @@ func fieldsOf(cell string, words map[string]string, many int) (fewest, most int)
 			case "", "…":
 			case "*spans*":
 				n += 2 * many
+			case "*hints*":
+				n += policy.MaxHints
 			case "*keys*", "*numbers*":
 				n += many
 			default:

@@ -50,7 +50,7 @@ func TestRecordingHasWhatPoliciesRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			n.compare(t, &recording)
-			for _, name := range []string{"active_requests", "tenant_active_requests", "arrival_rates", "tenant_arrival_rates", "latency_by_class", "expected_prefix_hits", "burst", "delays", "kv_blocks"} {
+			for _, name := range []string{"active_requests", "tenant_active_requests", "arrival_rates", "tenant_arrival_rates", "latency_by_class", "expected_prefix_hits", "burst", "delays", "kv_blocks", "hints"} {
 				if n.compared[name] < 20 {
 					t.Errorf("%d numbers of %s above 0 were compared: the run shows too little", n.compared[name], name)
 				}
@@ -220,12 +220,22 @@ func (p notePriority) Score(req *policy.Request, st *policy.RouterState, now vti
 	return p.random.Float64()
 }
 
+func (notePriority) Hints() []string { return []string{"a", "b", "c"} }
+
+func (notePriority) Hint(req *policy.Request, _ *policy.RouterState, _ vtime.Time, hints *policy.Hints) {
+	for k := range min(3, req.Input%6) {
+		hints[k] = float64(req.Input)/8 - float64(10*k)
+	}
+}
+
 func (noteRouting) Observes() policy.Signals {
 	return policy.Prefixes | policy.Active | policy.ClassLatency | policy.InFlight
 }
 
 func (p noteRouting) Route(req *policy.Request, priority float64, st *policy.RouterState, view *policy.View, now vtime.Time) policy.RoutingDecision {
-	p.note("routing", req, st, p.Observes(), now).put(-1, "priority", priority)
+	x := p.note("routing", req, st, p.Observes(), now)
+	x.put(-1, "priority", priority)
+	x.put(-1, "hints", req.Hints.Of(0), req.Hints.Of(1), req.Hints.Of(2))
 	for {
 		if i := p.random.IntN(view.Len()); view.Routable(i) {
 			return policy.RoutingDecision{Target: i}

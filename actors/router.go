@@ -50,6 +50,8 @@ type router struct {
 type deciders struct {
 	priority policy.Priority
 	reads    policy.Signals // what the priority policy observes
+	hinter   policy.Hinter  // the priority policy, if it gives hints; else nil
+	hints    []string       // their names
 
 	inversions *policy.ClassInversions // in the priorities given
 }
@@ -88,7 +90,7 @@ func newRouter(p *setup.Plan, x *Execution, q []policies, options []metrics.Opti
 	first := &q[0]
 	r := &router{
 		arrivals: newIncoming(p.Source),
-		policies: deciders{priority: first.priority, reads: first.priority.Observes(), inversions: policy.NewClassInversions(p.Source.Labels())},
+		policies: newDeciders(p, first),
 		fleet:    newFleet(p, q, options, counterfactual),
 		seen:     newObservations(routerID, p.Source.Labels(), x.Record != nil),
 		ahead:    streamAhead(x, p), forced: p.Forced,
@@ -204,7 +206,7 @@ func (r *router) arrive(now vtime.Time, out *lookahead.Outbox) {
 		next, pulled = r.loop.pop(r, now), false
 	}
 	spans := append(d.Spans[:0], next.Spans...)
-	*d = engine.Delivery{Request: *next, Admitted: vtime.Never, HandOver: metrics.NoHandOver()}
+	*d = engine.Delivery{Request: *next, Admitted: vtime.Never, HandOver: metrics.NoHandOver(), Hints: d.Hints}
 	d.ID, d.Spans = r.arrivals.number(next), spans
 	if d.Awaited {
 		r.loop.await(d)
@@ -302,6 +304,9 @@ func (r *router) prioritise(d *engine.Delivery, ask *policy.Request, now vtime.T
 	d.Priority = r.policies.priority.Score(ask, &r.state, now)
 	if math.IsNaN(d.Priority) || math.IsInf(d.Priority, 0) {
 		panic(fmt.Sprintf("actors: the priority of request %d is %v: want a finite number", d.ID, d.Priority))
+	}
+	if r.policies.hinter != nil {
+		r.policies.hint(d, ask, &r.state, now)
 	}
 	inversion, found := r.policies.inversions.Give(ask, d.Priority)
 	return inversion, found && r.recorder.ClassInversion(d.Arrival)

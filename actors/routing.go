@@ -69,6 +69,7 @@ func (r *router) choose(at *endpoints, i int32, ask *policy.Request, now vtime.T
 		at.cluster.update(now)
 	}
 	at.prepare(&r.state, at.reads, now)
+	ask.Hints = d.Hints
 	r.observe(out, key(now, vtime.ClassRouting), seenAtRouting, ask, d.Priority, &r.state, at.reads|r.tracing.counterfactualSignals())
 	choice := at.routing.Route(ask, d.Priority, &r.state, &at.cluster.view, now)
 	target, forced := choice.Target, false

@@ -53,6 +53,7 @@ type tracer struct {
 		candidates            []seenCandidate
 		list                  []trace.Candidate
 		filtered              []int
+		hints                 []trace.Hint
 		snapshots             trace.Snapshots
 		known                 knownState
 		requests              []int64
@@ -71,10 +72,12 @@ type seenCandidate struct {
 // newTracer makes the tracer of a run.
 func newTracer(p *setup.Plan, asked *Tracing, t *tracing, options []metrics.Options, of *fleet) *tracer {
 	labels := p.Source.Labels()
-	return &tracer{
+	x := &tracer{
 		consumer: asked.Consumer, level: t.level, shown: t.shown, named: t.named, expects: options[0].BlockSize > 0, options: options, labels: labels,
 		fleet: of, row: Row{labels: labels},
 	}
+	x.store.hints = namedHints(t.hints)
+	return x
 }
 
 // take makes the records of a message.
@@ -145,7 +148,7 @@ func (t *tracer) class(r *workload.Identity) string  { return t.labels.Classes.N
 func (t *tracer) route(at vtime.Time, b *lookahead.Decoder) {
 	r := &t.routing
 	if again := t.readRouting(at, b, r); !again {
-		t.priority = trace.Priority{Type: "priority", At: at, Request: r.Request, Class: r.Class, Priority: r.Priority}
+		t.priority = trace.Priority{Type: "priority", At: at, Request: r.Request, Class: r.Class, Priority: r.Priority, Hints: r.Hints}
 		t.give(&t.priority)
 	}
 	t.give(r)

@@ -57,6 +57,7 @@ type tracing struct {
 	most           int            // candidates of a decision; 0: no counterfactuals
 	counterfactual policy.Signals // observed for candidates alone
 	shown          policy.Signals // that routing decisions see
+	hints          []string       // that the priority policy gives
 	named          [][]string     // the scorers of the routing policies that explain their scores, by pool
 	again          bool           // the next routing decision is about a request that has its priority
 	best           []candidate    // of the current decision
@@ -83,7 +84,7 @@ func newTracing(c *Tracing, of *fleet, counterfactual, shown policy.Signals) *tr
 	if c.Level == trace.None {
 		return nil
 	}
-	t := &tracing{level: c.Level, most: c.Counterfactual, counterfactual: counterfactual, shown: shown}
+	t := &tracing{level: c.Level, most: c.Counterfactual, counterfactual: counterfactual, shown: shown, hints: of.pools[0].hints}
 	for i, s := range of.pools {
 		t.named = append(t.named, nil)
 		if e, ok := s.endpoints.routing.(policy.Explainer); ok {
@@ -116,7 +117,7 @@ func (t *tracing) routed(at *endpoints, out *lookahead.Outbox, now vtime.Time, d
 		pool = at.places[0].pool.index
 	}
 	named := t.named[pool]
-	m := tracedRouting{decided: what, pool: pool, reason: choice.Reason, hit: -1, signals: t.shown, filtered: choice.FilteredOut, counterfactual: t.most > 0, snapshots: t.level == trace.Detailed}
+	m := tracedRouting{decided: what, pool: pool, reason: choice.Reason, hit: -1, signals: t.shown, filtered: choice.FilteredOut, hinted: d.Hints.Used(), counterfactual: t.most > 0, snapshots: t.level == trace.Detailed}
 	if at.prefixes != nil && what.target >= 0 {
 		m.hit = at.expected(what.target, d.Input)
 	}

@@ -22,7 +22,7 @@ type transfer struct {
 func (r *router) receiveReturned(m *lookahead.Message) {
 	i := r.held.add()
 	d := &r.held.requests[i]
-	*d = engine.Delivery{Request: workload.Request{Terms: workload.Terms{Spans: d.Spans}}}
+	*d = engine.Delivery{Request: workload.Request{Terms: workload.Terms{Spans: d.Spans}}, Hints: d.Hints}
 	t := new(transfer)
 	readReturned(&m.Body, d, t)
 	r.held.transfers[i] = t

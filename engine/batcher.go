@@ -204,7 +204,7 @@ func (f *batcher) chunk(s *slot, n, computed int32) int32 {
 	if t := f.cfg.LongPrefillTokenThreshold; t > 0 {
 		n = min(n, t)
 	}
-	f.asked.one = policy.Running{ID: s.ID, Priority: s.Priority, Arrival: s.Arrival, Input: s.Input, Computed: computed, Generated: s.generated}
+	f.asked.one = policy.Running{ID: s.ID, Priority: s.Priority, Arrival: s.Arrival, Input: s.Input, Computed: computed, Generated: s.generated, Hints: s.Hints}
 	return max(0, min(n, f.cfg.Scheduler.Chunk(&f.asked.one, n, max(0, f.prefillLeft), &f.ctx)))
 }
 

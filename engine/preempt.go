@@ -51,7 +51,7 @@ func (f *batcher) runningView() []policy.Running {
 	f.asked.running = f.asked.running[:0]
 	for _, i := range f.individuals.list {
 		s := f.requests.at(i)
-		f.asked.running = append(f.asked.running, policy.Running{ID: s.ID, Priority: s.Priority, Arrival: s.Arrival, Input: s.Input, Computed: s.computed, Generated: s.generated})
+		f.asked.running = append(f.asked.running, policy.Running{ID: s.ID, Priority: s.Priority, Arrival: s.Arrival, Input: s.Input, Computed: s.computed, Generated: s.generated, Hints: s.Hints})
 	}
 	return f.asked.running
 }

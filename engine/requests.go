@@ -55,6 +55,7 @@ type requests struct {
 	backlog    *backlog       // of waiting requests; nil without Config.KeepBacklog
 	priorities *priorityIndex // of waiting requests; nil until priorities differ
 
+	hints      hintStore
 	migrations map[int32]migration // of the slots with migrated
 	cfg        *Config
 	maxLen     int32 // effective max-model-len
@@ -120,7 +121,7 @@ func (r *requests) open(d *Delivery, now vtime.Time) int32 {
 	i := r.add()
 	s := r.at(i)
 	s.request = request{
-		Waiting:  policy.Waiting{Identity: d.Identity, Priority: d.Priority, Queued: vtime.Never, MaxOutput: d.MaxOutput},
+		Waiting:  policy.Waiting{Identity: d.Identity, Priority: d.Priority, Queued: vtime.Never, MaxOutput: d.MaxOutput, Hints: r.hints.keep(d.Hints)},
 		output:   d.Output,
 		target:   min(d.Output, r.maxLen-d.Input),
 		limit:    d.Output,

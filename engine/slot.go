@@ -16,6 +16,7 @@ type Delivery struct {
 	Expected int32            // prompt tokens that the router expects to be cached here
 	Retries  int32            // times that it was lost with an instance before
 	HandOver metrics.HandOver // of an engine with Config.Disaggregation; else nobody reads it
+	Hints    *policy.Hints    // valid during the call; nil: all 0
 
 	// Attempt tells attempts of one request apart that may come to one instance, whose caches have what the earlier
 	// one made: of content without a name nothing is found again.
@@ -92,7 +93,7 @@ func (s *slot) bookRecovery(now vtime.Time) {
 
 // delivery returns s as it was delivered.
 func (s *slot) delivery() Delivery {
-	d := Delivery{Priority: s.Priority, Admitted: s.admitted, Expected: s.expected, Retries: s.retries, HandOver: metrics.NoHandOver()}
+	d := Delivery{Priority: s.Priority, Admitted: s.admitted, Expected: s.expected, Retries: s.retries, HandOver: metrics.NoHandOver(), Hints: s.Hints}
 	d.Identity, d.Output = s.Identity, s.output
 	d.MaxOutput, d.Deadline = s.MaxOutput, s.deadline
 	d.Spans, d.OutputContent = s.seq.Content()

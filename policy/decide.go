@@ -13,6 +13,10 @@ type Request struct {
 
 	Delays  int32 // decisions of admission that delayed it
 	Attempt int32 // earlier routings: 0 unless an instance handed it back
+
+	// Hints are what the priority policy says of it besides its priority, for routing
+	// policies; nil for the others. They are valid during the call.
+	Hints *Hints
 }
 
 // Admission decides whether a request enters the cluster. It is asked at
@@ -23,7 +27,7 @@ type Admission interface {
 }
 
 // Priority gives an admitted request its priority, once: higher is more
-// urgent. The score is finite.
+// urgent. The score is finite. One that is a Hinter gives hints too.
 type Priority interface {
 	Observes() Signals
 	Score(req *Request, st *RouterState, now vtime.Time) float64

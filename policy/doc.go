@@ -17,6 +17,7 @@
 //	signals.go     the signals of instances, as a table, and how policies read them
 //	state.go       what the router counts: requests, in all and by tenant;
 //	               class_state.go: the last requests of each SLO class
+//	hints.go       what a priority policy gives of a request besides its priority
 //	view.go        what policies see of the instances
 //	cursor.go      how a policy follows the changes of a view
 //	maxtree.go     the best of many instances of which few change

@@ -49,6 +49,7 @@ type Env struct {
 	Draws     Draws              // for routing policies
 	Stream    *vtime.Stream      // "router": for policies of your own; no template draws from it
 	Labels    *workload.Labels   // names behind the labels of requests
+	Hints     []string           // names of the hints that the priority policy gives, for routing policies and schedulers; see Hint
 	// TTFTTarget returns the TTFT target of requests of an SLO class and a tenant, 0 where
 	// there is none: that of the tenant if the tenant has targets, else that of the class.
 	// nil: nobody has targets.

@@ -15,6 +15,7 @@ type Waiting struct {
 	Queued    vtime.Time
 	MaxOutput int32 // workload.Absent when the client set no limit
 	Preempted bool
+	Hints     *Hints // of the priority policy; nil: all 0. They never change, and may be kept
 }
 
 // Running is a request in the running list of an instance.
@@ -25,6 +26,7 @@ type Running struct {
 	Input     int32
 	Computed  int32 // tokens whose KV exists or is being computed
 	Generated int32
+	Hints     *Hints // as those of Waiting
 }
 
 // SchedulerContext is the state of the instance at a scheduling decision.

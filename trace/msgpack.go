@@ -22,8 +22,17 @@ func encode(e *msgpack.Encoder, r Record) error {
 // encodeStruct writes a struct; kind is the kind of a record, empty for other structs.
 func encodeStruct(e *msgpack.Encoder, v reflect.Value, kind string) error {
 	fields := fieldsOf(v.Type())
-	err := e.EncodeMapLen(len(fields))
+	n := len(fields)
+	for i, f := range fields {
+		if f.omits(v.Field(i)) {
+			n--
+		}
+	}
+	err := e.EncodeMapLen(n)
 	for i := 0; i < len(fields) && err == nil; i++ {
+		if fields[i].omits(v.Field(i)) {
+			continue
+		}
 		if err = e.EncodeString(fields[i].name); err != nil {
 			return err
 		}

@@ -55,7 +55,19 @@ func inField(name string, err error) error {
 }
 
 // field is a field of a record in files.
-type field struct{ name string }
+type field struct {
+	name     string
+	optional bool // a list that is left out when it is empty
+}
+
+// newField returns the field with a tag.
+func newField(tag string) field {
+	name, optional := strings.CutSuffix(tag, ",omitempty")
+	return field{name, optional}
+}
+
+// omits reports whether the field is left out with the value v.
+func (f field) omits(v reflect.Value) bool { return f.optional && v.Len() == 0 }
 
 // fieldsOf lists the fields of a struct of this package in their order.
 func fieldsOf(t reflect.Type) []field { return tables[t] }
@@ -70,7 +82,7 @@ var tables = func() map[reflect.Type][]field {
 			add(t.Elem())
 		case t.Kind() == reflect.Struct && all[t] == nil:
 			for i := range t.NumField() {
-				all[t] = append(all[t], field{t.Field(i).Tag.Get("json")})
+				all[t] = append(all[t], newField(t.Field(i).Tag.Get("json")))
 				add(t.Field(i).Type)
 			}
 		}
@@ -111,7 +123,7 @@ func (s *seen) field(name string) (int, error) {
 // all reports a field that did not come.
 func (s *seen) all() error {
 	for i, f := range s.fields {
-		if !s.have[i] {
+		if !s.have[i] && !f.optional {
 			return &fieldError{f.name, errors.New("it is missing")}
 		}
 	}

@@ -44,6 +44,9 @@ func (s *lineScanner) value(v reflect.Value) bool {
 	case reflect.Struct:
 		lead := "{"
 		for i, f := range fieldsOf(v.Type()) {
+			if f.optional && !strings.HasPrefix(s.rest, lead+`"`+f.name+`"`) {
+				continue
+			}
 			if !s.skip(lead) || !s.skip(`"`) || !s.skip(f.name) || !s.skip(`":`) || !s.value(v.Field(i)) {
 				return false
 			}

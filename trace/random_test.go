@@ -38,8 +38,10 @@ func (d randomly) record(kind string) Record {
 func (d randomly) fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
-		for i := range v.NumField() {
-			d.fill(v.Field(i))
+		for i, f := range fieldsOf(v.Type()) {
+			if d.fill(v.Field(i)); f.omits(v.Field(i)) {
+				v.Field(i).SetZero() // as it is read back
+			}
 		}
 	case reflect.Pointer:
 		if d.IntN(3) > 0 {

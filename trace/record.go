@@ -13,7 +13,7 @@ const Schema = "blis.trace/v1"
 // Record is one decision or event: a *Header, *Admission,
 // *Priority, *Routing, *Disaggregation, *Scale, *Batch, *Preemption, *Transfer, *Failure, *Anomaly or *Outcome. Its
 // JSON form has its fields in their order, times and durations in whole µs, and
-// null for missing values. AppendJSON prints it, not encoding/json,
+// null for missing values; lists with omitempty are left out when they are empty. AppendJSON prints it, not encoding/json,
 // which would print durations in words.
 type Record interface {
 	Kind() string // the record's type
@@ -102,6 +102,13 @@ type Priority struct {
 	Request  int64      `json:"request"`
 	Class    string     `json:"slo_class"`
 	Priority float64    `json:"priority"`
+	Hints    []Hint     `json:"hints,omitempty"` // of policies that give any
+}
+
+// Hint is a number that the priority policy gave of a request besides its priority.
+type Hint struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
 }
 
 // Routing is a routing decision.
@@ -113,8 +120,9 @@ type Routing struct {
 	Class    string     `json:"slo_class"`
 	Input    int32      `json:"input_tokens"`
 	Priority float64    `json:"priority"`
-	Pool     string     `json:"pool"`   // among whose instances: prefill, or chat/prefill of a deployment; empty: there is one pool
-	Target   *int       `json:"target"` // index of the instance; null: none was routable
+	Hints    []Hint     `json:"hints,omitempty"` // as those of Priority
+	Pool     string     `json:"pool"`            // among whose instances: prefill, or chat/prefill of a deployment; empty: there is one pool
+	Target   *int       `json:"target"`          // index of the instance; null: none was routable
 	Reason   string     `json:"reason"`
 	Forced   bool       `json:"forced"` // the target is not the policy's choice (--force-routing)
 

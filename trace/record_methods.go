@@ -63,12 +63,26 @@ func (r *Priority) appendJSON(b []byte) []byte {
 	b = appendWhole(append(b, `,"request":`...), r.Request)
 	b = appendString(append(b, `,"slo_class":`...), r.Class)
 	b = appendFloat(append(b, `,"priority":`...), r.Priority)
+	if len(r.Hints) > 0 {
+		b = appendObjects(append(b, `,"hints":`...), r.Hints)
+	}
 	return append(b, '}')
 }
 
-func (r *Priority) finite() bool { return finite(r.Priority) }
+func (r *Priority) finite() bool { return finite(r.Priority) && allFinite(r.Hints) }
 
 func (r *Priority) when() vtime.Time { return r.At }
+
+func (r *Hint) appendJSON(b []byte) []byte {
+	if r == nil {
+		return append(b, "null"...)
+	}
+	b = appendString(append(b, `{"name":`...), r.Name)
+	b = appendFloat(append(b, `,"value":`...), r.Value)
+	return append(b, '}')
+}
+
+func (r *Hint) finite() bool { return finite(r.Value) }
 
 func (r *Routing) appendJSON(b []byte) []byte {
 	b = appendWhole(append(b, `{"type":"routing","at_us":`...), r.At)
@@ -77,6 +91,9 @@ func (r *Routing) appendJSON(b []byte) []byte {
 	b = appendString(append(b, `,"slo_class":`...), r.Class)
 	b = appendWhole(append(b, `,"input_tokens":`...), r.Input)
 	b = appendFloat(append(b, `,"priority":`...), r.Priority)
+	if len(r.Hints) > 0 {
+		b = appendObjects(append(b, `,"hints":`...), r.Hints)
+	}
 	b = appendString(append(b, `,"pool":`...), r.Pool)
 	b = appendOptional(append(b, `,"target":`...), r.Target, appendWhole[int])
 	b = appendString(append(b, `,"reason":`...), r.Reason)
@@ -95,7 +112,7 @@ func (r *Routing) appendJSON(b []byte) []byte {
 }
 
 func (r *Routing) finite() bool {
-	return finite(r.Priority) && finitePointer(r.Score) && finitePointer(r.Best) && finitePointer(r.Regret) && allFinite(r.Candidates)
+	return finite(r.Priority) && allFinite(r.Hints) && finitePointer(r.Score) && finitePointer(r.Best) && finitePointer(r.Regret) && allFinite(r.Candidates)
 }
 
 func (r *Routing) when() vtime.Time { return r.At }

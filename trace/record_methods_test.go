@@ -77,13 +77,20 @@ func structMethods(t *testing.T, s reflect.Type) string {
 	lead := "{"
 	for i := range s.NumField() {
 		f := s.Field(i)
-		lead += fmt.Sprintf("%q:", f.Tag.Get("json"))
+		in := newField(f.Tag.Get("json"))
+		lead += fmt.Sprintf("%q:", in.name)
 		if f.Name == "Type" {
 			kind := reflect.New(s).Interface().(Record).Kind()
 			lead += fmt.Sprintf("%q,", kind)
 			continue
 		}
+		if in.optional {
+			fmt.Fprintf(&b, "if len(r.%s) > 0 {\n", f.Name)
+		}
 		fmt.Fprintf(&b, "b = "+appender(t, f)+"\n", fmt.Sprintf("append(b, `%s`...)", lead), "r."+f.Name)
+		if in.optional {
+			b.WriteString("}\n")
+		}
 		floats.WriteString(finiteness(f))
 		lead = ","
 	}
