@@ -48,6 +48,9 @@ func ofTraffic(name, group string) bool { return group == "Workload" || name == 
 // check checks a scenario with the policies of the baseline, as far as that goes without its
 // run, and takes from its plan what is known before.
 func (d *document) check(at yamldoc.Place, c *Scenario) error {
+	if c.trace.text != nil && (c.workload.text != nil || c.settings.Scenario != "") {
+		return d.fault(at, "has a trace and another workload: want one of them")
+	}
 	if c.workload.text != nil {
 		if err := d.checkWorkload(at, c); err != nil {
 			return err
@@ -109,12 +112,15 @@ func (d *document) checkWorkload(at yamldoc.Place, c *Scenario) error {
 // hashes computes the ids from a plan.
 func (c *Scenario) hashes(plan *setup.Plan) (of ids, err error) {
 	cfg := plan.Config
-	cfg.WorkloadSpec, cfg.Failures = "", "" // their content counts
+	cfg.WorkloadSpec, cfg.Trace, cfg.Failures = "", "", "" // their content counts
 	text, err := study.AppendSettings(nil, &cfg, ofTraffic)
 	if err != nil {
 		return of, err
 	}
 	text = fmt.Appendf(text, "specification %q\n", c.workload.line)
+	if c.trace.text != nil {
+		text = fmt.Appendf(text, "trace %q\n", c.trace.line)
+	}
 	if strings.Contains(c.workload.line, `"utilization"`) || strings.Contains(c.workload.line, `"scenario"`) || cfg.Scenario != "" {
 		text = fmt.Appendf(text, "capacity %v\n", plan.Summary.Capacity) // the rate is a share of it
 	}

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"blis/bundle"
 	"blis/metrics"
 	"blis/setup"
+	"blis/workload/traces"
 	"blis/yamldoc"
 )
 
@@ -74,6 +76,7 @@ type scenarioFields struct {
 	Measures *yamldoc.Node `yaml:"measures"`
 	Settings *yamldoc.Node `yaml:"settings"`
 	Workload *yamldoc.Node `yaml:"workload"`
+	Trace    *yamldoc.Node `yaml:"trace"`
 	Failures *yamldoc.Node `yaml:"failures"`
 }
 
@@ -171,6 +174,9 @@ func (d *document) scenario(at yamldoc.Place, n *yamldoc.Node) (err error) {
 	if c.workload, err = d.inline(at, "workload", "", f.Workload); err != nil {
 		return err
 	}
+	if c.trace, err = d.inlineTrace(at, f.Trace); err != nil {
+		return err
+	}
 	if c.failures, err = d.inline(at, "failures", " (failures)", f.Failures); err != nil {
 		return err
 	}
@@ -187,6 +193,23 @@ func (d *document) inline(at yamldoc.Place, name, mark string, n *yamldoc.Node) 
 		return f, d.fault(at.Within(name, n.Line), "%s: want a mapping, as docs/%s describes its file", n.Describe(), map[string]string{"workload": "workloads.md", "failures": "failures.md"}[name])
 	}
 	return inlineFile{d.file + mark, []byte(n.Format()), n.At(1).Format()}, nil
+}
+
+// inlineTrace reads a trace that stands in a scenario as a text. Blank lines before it, which readers leave out, put
+// it on the lines that it has in the suite. The ending keeps its reader from files beside the suite.
+func (d *document) inlineTrace(at yamldoc.Place, n *yamldoc.Node) (f inlineFile, err error) {
+	if n == nil {
+		return f, nil
+	}
+	at = at.Within("trace", n.Line)
+	if n.Kind != yamldoc.String || strings.TrimSpace(n.Text) == "" {
+		return f, d.fault(at, "%s: want the lines of a trace, as docs/formats.md describes its file, after trace: |", n.Describe())
+	}
+	f = inlineFile{d.file + " (trace.csv)", append(bytes.Repeat([]byte("\n"), n.Line), n.Text...), n.Text}
+	if t := traces.Begin(f.path, bytes.NewReader(f.text)); t.IsHeader() || t.IsServeGen() {
+		return f, d.fault(at, "of more than one file: a suite stands alone, want a trace of one")
+	}
+	return f, nil
 }
 
 // readName reads the name of a scenario: other programs use it as an id.

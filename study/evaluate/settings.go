@@ -114,7 +114,7 @@ func (d *document) allowed(at yamldoc.Place, name string) error {
 		switch {
 		case s.Name != name:
 		case s.Tag.Get("type") == "path":
-			return d.fault(at, "names a file: a suite stands alone, want workload or failures in the scenario, with what such a file has, or other settings")
+			return d.fault(at, "names a file: a suite stands alone, want workload, trace or failures in the scenario, with what such a file has, or other settings")
 		case name == "seed" || name == "workload-seed":
 			return d.fault(at, "not a setting of a scenario: want seeds, like seeds: [1, 2]")
 		case name == "measure-from" || name == "measure-to":
@@ -138,13 +138,13 @@ func (c *Scenario) config(policies bundle.Bundle) (setup.Config, error) {
 	for _, f := range []struct {
 		inlineFile
 		setting *string
-	}{{c.workload, &cfg.WorkloadSpec}, {c.failures, &cfg.Failures}} {
+	}{{c.workload, &cfg.WorkloadSpec}, {c.trace, &cfg.Trace}, {c.failures, &cfg.Failures}} {
 		if f.text != nil {
 			*f.setting = f.path
 		}
 	}
 	cfg.Open = func(path string) (io.ReadCloser, error) {
-		for _, f := range []inlineFile{c.workload, c.failures} {
+		for _, f := range []inlineFile{c.workload, c.trace, c.failures} {
 			if f.text != nil && path == f.path {
 				return io.NopCloser(bytes.NewReader(f.text)), nil
 			}

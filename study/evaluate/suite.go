@@ -29,7 +29,8 @@ type Scenario struct {
 
 	settings setup.Config // with the policies of the baseline
 	file     string       // of the suite, for errors
-	workload inlineFile   // a specification; none: the settings say what arrives
+	workload inlineFile   // a specification; without it and a trace the settings say what arrives
+	trace    inlineFile   // requests to replay
 	failures inlineFile   // which instances fail, and when
 
 	// scales says that the number of instances may change, so that a candidate may choose an
