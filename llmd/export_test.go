@@ -1,6 +1,7 @@
 package llmd
 
 import (
+	"slices"
 	"testing"
 
 	"blis/policy"
@@ -18,7 +19,7 @@ func TestEveryScorerHasARule(t *testing.T) {
 		if p.Type == policy.Weight && !known && !own[p.Name] {
 			t.Errorf("the scorer %s has no rule", p.Name)
 		}
-		if p.Type != policy.Weight && p.Name != "tie" && p.Name != "cpu_weight" && p.Name != "storage_weight" && p.Name != "max_queue" && p.Name != "max_kv" {
+		if p.Type != policy.Weight && !slices.Contains(noScorers, p.Name) {
 			t.Errorf("the parameter %s of weighted is lost in silence", p.Name)
 		}
 	}

@@ -1,6 +1,7 @@
 package llmd
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -72,7 +73,7 @@ type scorerRule struct {
 	note   string // what is otherwise; empty: nothing
 }
 
-// scorerRules are the scorers of weighted. The scorer prefix-affinity has a rule of its own.
+// scorerRules are the scorers of weighted. Those of prefixes and sessions have rules of their own.
 var scorerRules = map[string]scorerRule{
 	"waiting-queue":  {queueScorer, true, ""},
 	"kv-utilization": {kvScorer, true, ""},
@@ -85,43 +86,53 @@ var scorerRules = map[string]scorerRule{
 	"cache-hit-rate": {"", false, "llm-d has no scorer for the hit rate of an instance: left out"},
 }
 
+// noScorers are the parameters of weighted that are no scorers: see route, prefixScorer and filters.
+var noScorers = []string{"tie", "cpu_weight", "storage_weight", "max_queue", "max_kv"}
+
 // weighted adds a scorer for each weight above 0.
 func (e *exporter) weighted(s *bundle.Selection) error {
-	any := false
+	exported := false
 	var missing []string
 	for _, p := range s.Params {
 		weight, err := strconv.ParseFloat(p.Value, 64)
-		rule, known := scorerRules[p.Name]
-		field := "routing.params." + p.Name
-		switch {
-		case p.Name == "cpu_weight" || p.Name == "storage_weight" || p.Name == "tie" || p.Name == "max_queue" || p.Name == "max_kv":
-			continue // see prefixScorer, route and filters
-		case err != nil || weight == 0:
-			continue
-		case p.Name == "prefix-affinity":
-			e.prefixScorer(s, weight)
-		case p.Name == "session-affinity":
-			e.sessionScorer(weight)
-		case known && rule.plugin != "":
-			e.score(Plugin{Type: rule.plugin}, weight)
-			e.scrapes = e.scrapes || rule.scrape
-		case !known:
-			rule.note = "llm-d does not know this scorer: left out"
-			fallthrough
-		default:
-			e.differ(field, "%s", rule.note)
-			missing = append(missing, p.Name)
+		if err != nil || weight == 0 || slices.Contains(noScorers, p.Name) {
 			continue
 		}
-		any = true
-		if rule.note != "" {
-			e.differ(field, "%s", rule.note)
+		if e.scorer(s, p.Name, weight) {
+			exported = true
+		} else {
+			missing = append(missing, p.Name)
 		}
 	}
-	if !any {
+	if !exported {
 		return inputErrorf("routing.params: llm-d has no counterpart of any scorer with a weight (%s): want one of prefix-affinity, queue-depth, waiting-queue, kv-utilization, active-requests, load-balance, session-affinity", strings.Join(missing, ", "))
 	}
 	return nil
+}
+
+// scorer adds the counterpart of a scorer of weighted, and names what is otherwise. It reports whether there is one.
+func (e *exporter) scorer(s *bundle.Selection, name string, weight float64) bool {
+	switch name {
+	case "prefix-affinity":
+		e.prefixScorer(s, weight)
+		return true
+	case "session-affinity":
+		e.sessionScorer(weight)
+		return true
+	}
+	rule, known := scorerRules[name]
+	if !known {
+		rule.note = "llm-d does not know this scorer: left out"
+	}
+	if rule.note != "" {
+		e.differ("routing.params."+name, "%s", rule.note)
+	}
+	if rule.plugin == "" {
+		return false
+	}
+	e.score(Plugin{Type: rule.plugin}, weight)
+	e.scrapes = e.scrapes || rule.scrape
+	return true
 }
 
 // active scores instances by the requests in flight, as the nearest to the effective load.
