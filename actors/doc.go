@@ -11,6 +11,10 @@
 //	               of scaling; load.go how loaded the instances were
 //	reach.go       where a run left the data of its latency models
 //	costs.go       what instances cost, and the figures that measures read
+//	events.go      the bound on the events of a run
+//	pool_result.go, failure_result.go, printed.go
+//	               what a result says of pools, of failures, and what policies print
+//	semantics.go   the version of what a run computes
 //	workload.go    the source of a run, without the run
 //	wait.go        which policies keep a run from running in parallel
 //
@@ -29,24 +33,37 @@
 //	services.go    the deployments that serve one model together
 //	apart.go       deployments that share nothing, with requests of their own; apart_run.go
 //	               runs them side by side and joins their results
+//	gate.go        admission policies: one for the run, or one for each model
 //	coordinator.go the router's part in prefill/decode disaggregation; disaggregated.go
-//	               that of the instance
-//	place.go       an instance in its pool and among the endpoints
-//	fleet.go       the pools of the router; pool.go a pool, the place of an instance in it,
-//	               and the endpoints among which a policy routes
+//	               that of the instance; coordinator_lost.go KV and pulls that are lost
+//	place.go       an instance in its pool (server) and its endpoints (place)
+//	fleet.go       the pools of the router; pool.go a pool, and the endpoints among which
+//	               a policy routes
+//	nodes.go       nodes and their GPUs
 //	scaling.go     the router's part in scaling, and in evaluations that events call
 //	               for; transfer.go requests that instances return to it and that
 //	               others resume
 //	replicas.go    the router's book of the instances, with their phases and costs
 //	autoscaler.go  evaluations of the autoscale policy
 //	published.go   what only the router knows, published for the autoscaler
-//	instance.go    one engine behind the protocol
+//	instance.go    one instance behind the protocol; rank.go what one of its engines
+//	               yields; engines.go, engines_bounds.go one engine, or those of its
+//	               data-parallel ranks
+//	storage.go     storage tiers that instances share; storage_links.go their links
 //	policies.go    the policies of a run
 //	collector.go   outcomes, in order of arrival
 //	verify.go      one configuration on many executors, one digest
 //
+// Failures:
+//
+//	failures.go    the router's book of what fails, and what it knows of it;
+//	               node_failures.go of nodes, links.go of links
+//	outage.go      an instance that crashes and is repaired
+//	lost.go        requests that are lost with their instance, or whose pull failed
+//
 // Signals, from instances to policies:
 //
+//	publisher.go   what an instance publishes of an endpoint
 //	signal_plan.go which signal reaches the router how; cadence.go how often
 //	snapshots.go   where instances write, and the router and the autoscaler read
 //	signal_group.go
@@ -66,8 +83,13 @@
 //	               requests delivered, returned, ended
 //	message_control.go
 //	               scaling, prefix caches
+//	message_disaggregation.go, message_handover.go
+//	               prefills, pulls, and what becomes of both
+//	message_storage.go, message_failure.go
+//	               storage tiers; crashes, links, lost requests
 //	message_trace.go, message_routing.go
-//	               messages to the tracer
+//	               messages to the tracer; traced_state.go, traced_disaggregation.go,
+//	               traced_failure.go, traced_nodes.go those with their records
 //	tracing.go     what is asked of a decision trace, and the router's part in it
 //	tracer.go      the records of the trace, made of the messages
 package actors

@@ -6,6 +6,7 @@
 //
 // Where to look, from the outside in:
 //
+//	config.go      how an instance serves; args.go what vLLM has an engine argument for
 //	engine.go      Engine and its parts, and what can be seen of it
 //	advance.go     deliveries, and what each event does
 //	agenda.go      the events that an instance has before it, and their order
@@ -37,16 +38,23 @@
 //	admit_chosen.go
 //	               admission of the requests that a scheduler chooses
 //	admit_past.go  its admission, which passes over requests that wait for a transfer
-//	waits.go       what is under way in it
+//	waits.go       what is under way in it; idle.go what it holds without requests
+//	lazy.go        blocks that are stored just before they are evicted
 //	disaggregation.go, pull_port.go
 //	               prefill/decode disaggregation, and how it reaches an instance
 //	prefills.go    the KV of prompts that it computed for others
 //	pulls.go       the KV that it pulls from others
+//	storage.go     storage tiers below the CPU tier: what the instance asks them, and
+//	               storage_write.go writes to them; storage_port.go answers that come as
+//	               messages; storage_tier.go a tier, storage_faults.go its link
+//	connector_books.go, pull_books.go, transfer_books.go
+//	               what all of these count and check
 //	filling.go     what it stores of the requests of a step
 //	threshold.go   a CPU tier that blocks move to, as in other simulators
 //	ranks.go       data-parallel ranks of one instance, and its endpoints (endpoint.go)
 //	front_ends.go  which rank serves a request
-//	lockstep.go    ranks that share experts, and step together
+//	lockstep.go    ranks that share experts, and step together; lockstep_pass.go,
+//	               lockstep_run.go with passes, and many steps in one go
 //	ranks_bounds.go, ranks_end.go
 //	               what bounds.go and drain.go do, for ranks
 //	drain.go       what becomes of requests whose instance is taken away; an instance

@@ -25,7 +25,12 @@
 //	                 distributions
 //	collect.go       Collect: from recorders to a Report; report.go, scope.go
 //	targets.go       SLO targets
-//	kvtier.go        KVTier: counters of a tier; kvtier_use.go what they say
+//	kvtier.go        KVTier: counters of a tier; kvtier_use.go what they say. The same of
+//	                 storage tiers (kvstorage.go), prefill/decode disaggregation
+//	                 (disaggregation.go) and data-parallel ranks (dataparallel.go)
+//	handover.go      HandOver: what another instance did for a request; phases.go how long
+//	                 that took
+//	deployment.go    Deployment, Pool: what is reported of parts of a run, and their costs
 //	series.go        load and KV use over time; integral.go
 //	anomalies.go     what went wrong in a run
 //	measure.go       Measure: one number of a whole run; Jain's index
