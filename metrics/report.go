@@ -76,7 +76,7 @@ type Scope struct {
 
 	TailBlowUp TailBlowUp `json:"tail_blowup"`
 
-	SLOAttainment *float64 `json:"slo_attainment"` // of the requests whose class has targets
+	SLOAttainment *float64 `json:"slo_attainment"` // of the requests whose tenant or class has targets
 	Goodput       *float64 `json:"goodput_per_second"`
 	JainIndex     *float64 `json:"jain_index"` // of output tokens over tenants; null per tenant and per instance
 

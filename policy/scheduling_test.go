@@ -142,3 +142,21 @@ func TestVictim(t *testing.T) {
 		})
 	}
 }
+
+// TestBackfillLetsOthersPass at max_passes formations, then the first of the queue is alone in its choice, until
+// another one is first.
+func TestBackfillLetsOthersPass(t *testing.T) {
+	s := mustSchedule(t, "backfill", Setting{"max_passes", "2"}).(BatchMaker)
+	var long, short Waiting
+	long.ID, short.ID = 5, 6
+	for k, c := range []struct {
+		waiting []Waiting
+		want    int // chosen
+	}{
+		{[]Waiting{long, short}, 2}, {[]Waiting{long, short}, 2}, {[]Waiting{long, short}, 1}, {[]Waiting{long, short}, 1}, {[]Waiting{short, long}, 2},
+	} {
+		if got := s.MakeBatch(c.waiting, nil, &SchedulerContext{}, nil); len(got) != c.want || got[0] != 0 {
+			t.Errorf("formation %d: chose %v, want the first %d", k, got, c.want)
+		}
+	}
+}

@@ -78,7 +78,7 @@ type Service struct {
 	// requests, and the numbers of those that have a TTFT and a TPOT.
 	TTFT, TPOT   int64
 	TTFTs, TPOTs int64
-	// The numbers of those requests whose class has targets, and of those that
+	// The numbers of those requests whose tenant or class has targets, and of those that
 	// met every target.
 	Judged, Attained int64
 	// Tokens of waiting requests that are to be prefilled; tokens prefilled in
@@ -371,7 +371,7 @@ func (v *View) RecentTPOT(i int) float64 {
 	return mean(s.TPOT, s.TPOTs)
 }
 
-// RecentAttainment returns the number of these requests whose class has targets,
+// RecentAttainment returns the number of these requests whose tenant or class has targets,
 // and the share of them that met every target.
 func (v *View) RecentAttainment(i int) (share float64, of int64) {
 	if checkReads {

@@ -93,7 +93,7 @@ func makeRequestAttributes() map[string]attribute {
 		"age": full("seconds since it arrived", func(r *request) starlark.Value {
 			return number(r.of.now.at.Sub(r.identity.Arrival).Seconds())
 		}),
-		"ttft_target": of("TTFT target of its class in seconds, None without", (*request).ttftTarget),
+		"ttft_target": of("TTFT target of its tenant or class in seconds, None without", (*request).ttftTarget),
 		"queued":      waiting("when it was queued on the instance, in seconds; in order only", func(w *policy.Waiting) starlark.Value { return seconds(w.Queued) }),
 		"preempted":   waiting("whether it was preempted; in order only", func(w *policy.Waiting) starlark.Value { return starlark.Bool(w.Preempted) }),
 

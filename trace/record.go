@@ -326,7 +326,7 @@ type Outcome struct {
 	Tier      *string         `json:"tier"` // the lowest that some were found in: gpu, cpu, storage; null: none were
 	Generated int32           `json:"output_tokens"`
 	Preempted int32           `json:"preemptions"`
-	SLOMet    *bool           `json:"slo_met"` // null: its class has no targets
+	SLOMet    *bool           `json:"slo_met"` // null: neither its tenant nor its class has targets
 }
 
 // Kind implements Record.

@@ -25,10 +25,9 @@ func (p *promises) fold() {
 	fold(&p.missed, add)
 }
 
-// arrivalBin is the bin of an arrival, which may be before the first record.
-func (s *Summary) arrivalBin(t vtime.Time) int {
-	return s.time.bin(min(max(t, s.time.from), s.time.to))
-}
+// arrivalBin is the bin of an arrival: the first one if it is before the first record. A trace that no run
+// wrote may have it after its outcome.
+func (s *Summary) arrivalBin(t vtime.Time) int { return s.time.bin(min(t, s.time.to)) }
 
 // TenantBurst is what became of others while a tenant sent more than usual. It counts, and
 // says nothing about causes.
