@@ -100,7 +100,6 @@ func (f *filtered) sync(view *View) {
 	first, all := f.cursor.sync(view)
 	v := &f.view
 	v.Declared, v.MaxNumSeqs, v.CPUEntries, v.BlockSize = f.inner.Observes(), view.MaxNumSeqs, view.CPUEntries, view.BlockSize
-	some := f.passed > 0
 	if all {
 		f.out, f.passed = f.out[:0], 0
 		for i := range view.Len() {
@@ -109,14 +108,16 @@ func (f *filtered) sync(view *View) {
 		f.copyAll(view)
 		return
 	}
+	some, turned := f.passed > 0, false // turned: on the way it changed whether any passes, on which all copies depend
 	for c := first; c < view.changes; c++ {
 		i := view.changed(c)
 		if v.Slot(i).Phase != Gone || view.Slot(i).Phase != Gone {
 			f.judgeAgain(view, i)
+			turned = turned || some != (f.passed > 0)
 			f.copy(view, i)
 		}
 	}
-	if some != (f.passed > 0) {
+	if turned {
 		f.copyAll(view)
 	}
 }

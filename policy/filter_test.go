@@ -31,6 +31,14 @@ func naiveFiltered(view *View, queue int32, kv float64) (masked *View, out []int
 	return masked, out
 }
 
+// seenBehindFilters is the view that a policy with filters was given.
+func seenBehindFilters(r Routing) *View {
+	if f, ok := r.(*filteredExplainer); ok {
+		return &f.view
+	}
+	return &r.(*filtered).view
+}
+
 // Filtered policies decide as policies that never saw the instances left out, while instances change, come and go.
 func TestFiltersEqualTheirTwin(t *testing.T) {
 	for seed := range uint64(60) {
@@ -54,6 +62,9 @@ func TestFiltersEqualTheirTwin(t *testing.T) {
 				}
 				if i := rng.IntN(view.Len() + 1); i < view.Len() {
 					view.Set(i, s)
+					state := InstanceState{Own: [MaxOwnSignals]float64{1: rng.Float64()}}
+					state.CachedTokens, state.LookedUpTokens = rng.Int64N(9), 9
+					view.ShowSignals(i, &state, HitRate|OwnSignals)
 				} else if view.Len() < 14 {
 					view.Add(s)
 				}
@@ -67,12 +78,35 @@ func TestFiltersEqualTheirTwin(t *testing.T) {
 			if got.Target != want.Target || got.Reason != want.Reason || !slices.Equal(got.Scores, want.Scores) || !slices.Equal(got.FilteredOut, out) {
 				t.Fatalf("seed %d, %s, decision %d: %+v, want %+v without %v", seed, name, n, got, want, out)
 			}
+			if seen := seenBehindFilters(filtered); !slices.Equal(seen.services, view.services) || !slices.Equal(seen.own, view.own) {
+				t.Fatalf("seed %d, %s, decision %d: the policy behind the filters sees services %v and own signals %v, want %v and %v", seed, name, n, seen.services, seen.own, view.services, view.own)
+			}
 			if len(out) > 0 {
 				left++
 			}
 		}
 		if left < 30 {
 			t.Errorf("seed %d: instances were left out in %d decisions: too few", seed, left)
+		}
+	}
+}
+
+// Between two decisions the only instance that passes fills up, and another one frees: in between none passes.
+func TestFiltersWhenAnotherInstancePasses(t *testing.T) {
+	p := mustRoute(t, "least-loaded", Env{BlockSize: 16, Draws: NewDraws(1)}, Setting{"max_queue", "3"})
+	view := &View{}
+	for _, queue := range []int32{9, 0, 9} {
+		view.Add(Slot{Queue: queue, Total: 1, Routable: true})
+	}
+	view.Declared = p.Observes()
+	for k, want := range []int{1, 2} {
+		if k == 1 {
+			view.Set(1, Slot{Queue: 7, Total: 1, Routable: true})
+			view.Set(0, Slot{Queue: 8, Total: 1, Routable: true})
+			view.Set(2, Slot{Queue: 3, Batch: 50, Total: 1, Routable: true})
+		}
+		if d := p.Route(&Request{}, 0, &RouterState{}, view, 0); d.Target != want {
+			t.Errorf("decision %d: %+v, want instance %d", k, d, want)
 		}
 	}
 }
