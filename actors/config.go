@@ -3,6 +3,7 @@ package actors
 import (
 	"io"
 
+	"blis/metrics"
 	"blis/setup"
 	"blis/vtime"
 )
@@ -45,6 +46,9 @@ type Execution struct {
 	Progress func(now vtime.Time, done int64) `json:"-" kong:"-"` // now and then, with the requests that arrived
 	Inspect  *Inspection                      `json:"-" kong:"-"` // what Verify records
 	Tracing  Tracing                          `json:"-" kong:"-"` // decision traces
+
+	// TimeSeries asks for what each instance did over time: see Result.TimeSeries.
+	TimeSeries []metrics.TimeSeriesOptions `json:"-" kong:"-"`
 }
 
 // check checks the number of workers.

@@ -124,6 +124,7 @@ func (c *cluster) bookRank(r *Result, run *metrics.Run, n *rank, name string, ti
 		r.KVTiers = append(r.KVTiers, e.Tier)
 	}
 	run.Lives = append(run.Lives, metrics.Life{Ready: ready, Gone: gone, Blocks: &e.Blocks})
+	r.addSeries(n, name, ready, gone)
 }
 
 // addStorage adds what the storage tiers counted.

@@ -65,6 +65,7 @@ func everyExecutor(salt uint64) []Executor {
 type yield struct {
 	digest string
 	report []byte
+	series []byte
 	rest   string // effective configuration, end, scale checks, names
 	rows   []metrics.Outcome
 	scaled bool // instances came or went
@@ -95,6 +96,7 @@ func (x *trial) play(e Executor) (*yield, error) {
 	}
 	y := &yield{}
 	cfg.Execution = e.Execution
+	cfg.TimeSeries = trialSeries
 	cfg.Row = func(r *Row) { y.rows = append(y.rows, *r.Outcome) }
 	ctx, cancel := untilTheEnd()
 	defer cancel()
@@ -105,6 +107,12 @@ func (x *trial) play(e Executor) (*yield, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Name, err)
+	}
+	if err := checkSeries(r); err != nil {
+		return nil, fmt.Errorf("%s: %w", e.Name, err)
+	}
+	if y.series, err = json.Marshal(r.TimeSeries()); err != nil {
+		return nil, err
 	}
 	for i := range r.KVTiers {
 		y.tier.Merge(&r.KVTiers[i])
@@ -138,6 +146,9 @@ func (y *yield) difference(first *yield) string {
 	}
 	if !bytes.Equal(y.report, first.report) {
 		return fmt.Sprintf("report\n got %s\nwant %s", excerpt(y.report, first.report), excerpt(first.report, y.report))
+	}
+	if !bytes.Equal(y.series, first.series) {
+		return fmt.Sprintf("time series\n got %s\nwant %s", excerpt(y.series, first.series), excerpt(first.series, y.series))
 	}
 	if y.rest != first.rest {
 		a, b := []byte(y.rest), []byte(first.rest)

@@ -196,7 +196,7 @@ func newInstance(p *setup.Plan, x *Execution, at *server, recorders metrics.Opti
 	var configs []engine.Config
 	for i := range n.ranks {
 		k := i / of.Ranks.Local
-		n.ranks[i] = rank{instance: n, at: at.places[k], index: i, number: at.first + i, recorder: metrics.NewRecorder(recorders), shown: append(n.shown[k:k+1:k+1], n.shown[len(at.places):]...)}
+		n.ranks[i] = rank{instance: n, at: at.places[k], index: i, number: at.first + i, recorder: metrics.NewRecorder(recorders), shown: append(n.shown[k:k+1:k+1], n.shown[len(at.places):]...), series: newSeries(x.TimeSeries)}
 		cfg, err := n.ranks[i].config(p, x, observed, below)
 		if err != nil {
 			return nil, err

@@ -22,6 +22,7 @@ type rank struct {
 	below    []engine.Storage // storage tiers; nil: none
 
 	scheduler policy.Scheduler
+	series    []*metrics.TimeSeries
 }
 
 var _ engine.Sink = (*rank)(nil)
@@ -32,7 +33,12 @@ func (r *rank) Group(class, model workload.Label, arrival vtime.Time) int {
 }
 
 // ITL implements engine.Sink.
-func (r *rank) ITL(group int, gap vtime.Duration, n int) { r.recorder.ITL(group, gap, n) }
+func (r *rank) ITL(group int, gap vtime.Duration, n int) {
+	r.recorder.ITL(group, gap, n)
+	for _, s := range r.series {
+		s.ObserveITL(gap, n)
+	}
+}
 
 // Done implements engine.Sink.
 func (r *rank) Done(o *metrics.Outcome, now vtime.Time) {
@@ -100,6 +106,7 @@ func (r *rank) config(p *setup.Plan, x *Execution, observed policy.Signals, belo
 		return cfg, inputErrorf("scheduler %s chooses whom to admit as a set, which instances with a CPU or storage tier, or with prefill/decode disaggregation, cannot: want another scheduler", d.Scheduler.Type)
 	}
 	cfg.StepByStep, cfg.KeepStepState, cfg.KeepBacklog = x.StepByStep, r.instance.perStep, observed&(policy.EstimatedWait|policy.OwnSignals) != 0
+	cfg.TimeSeries = r.series
 	cfg.Scheduler, cfg.Sink, cfg.BlockEvents, cfg.Observer = s, r, r.blockEvents(), r.tracer(x.Tracing.Level)
 	return cfg, nil
 }

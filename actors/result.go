@@ -56,6 +56,7 @@ type restOfResult struct {
 	nodePools   []NodePoolUse      // none: GPUs are unlimited
 	nodes       []string           // of each instance, by its number
 	printed     []Printed
+	series      []InstanceSeries // of each instance; nil without Execution.TimeSeries
 	notSent     []NotSent
 }
 

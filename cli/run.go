@@ -27,6 +27,7 @@ type outputs struct {
 	RequestsOut string   `type:"path" placeholder:"FILE" group:"Output" help:"Write a row per request while the run goes on, as FILE.csv or FILE.jsonl."`
 	Record      string   `type:"path" placeholder:"FILE" group:"Output" help:"Write every frame of messages between actors, as msgpack."`
 	Check       []string `sep:"none" placeholder:"BOUND" group:"Output" help:"Bound that the run must keep, p99_ttft<500ms or slo_attainment>=99%; several with commas, or the flag several times. Exit code 1 when one is not kept."`
+	seriesFlags
 	traceFlags
 	Stats bool `group:"Output" help:"Say how the run was carried out (on standard error)."`
 }
@@ -68,6 +69,7 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 	}
 	cfg := r.Config
 	files.attach(&cfg)
+	files.series.attach(&cfg, r.Step)
 	header := r.header(c, &cfg)
 	bar := c.progress(&cfg)
 	started := time.Now()
@@ -80,7 +82,7 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 		files.discard()
 		return err
 	}
-	outcome := &report.Run{Result: result, Checks: report.Check(result, bounds)}
+	outcome := &report.Run{Result: result, Checks: report.Check(result, bounds), Details: report.Details{Series: files.series.of(result)}}
 	stopped := files.decisions.find(ctx, c, r.Config, outcome)
 	if err == nil && ctx.Err() != nil && errors.Is(stopped, ctx.Err()) { // what has been found stays
 		err, stopped = ctx.Err(), nil
@@ -173,6 +175,7 @@ func checkFailed(list []metrics.ConstraintResult) error {
 // files are the outputs of a run that are not standard output.
 type files struct {
 	results, rows, record *output
+	series                *seriesFile
 	decisions             *decisions
 	writeRow              func(*actors.Row)
 	outcomes              []report.Request // for results
@@ -196,6 +199,10 @@ func (o *outputs) open(ctx context.Context, which report.Rows) (*files, error) {
 	}
 	if f.rows != nil {
 		f.writeRow = form(f.rows.Writer, which)
+	}
+	if f.series, err = o.seriesFlags.open(ctx); err != nil {
+		f.discard()
+		return nil, err
 	}
 	if f.decisions, err = o.traceFlags.open(ctx); err != nil {
 		f.discard()
@@ -243,20 +250,21 @@ func (f *files) attach(cfg *actors.Config) {
 func (f *files) finish(outcome *report.Run, all bool, kept *[]string) error {
 	whole := !outcome.Partial
 	rows, record := f.rows.end(nil, whole, kept, (*output).finish), f.record.end(nil, whole, kept, (*output).finish)
-	decisions := f.decisions.end(whole, kept)
+	series, decisions := f.series.end(outcome, kept), f.decisions.end(whole, kept)
 	var written error
 	if f.results != nil { // last: readers of the others from pipes must see their end
 		complete := *outcome
-		complete.Requests = f.outcomes
+		complete.Details.Requests = f.outcomes
 		written = complete.JSON(f.results.Writer)
 	}
 	results := f.results.end(written, whole && all, kept, (*output).finishWhole)
-	return errors.Join(results, rows, record, decisions)
+	return errors.Join(results, rows, record, series, decisions)
 }
 
 // discard leaves the files of a run that came to nothing as they were.
 func (f *files) discard() {
 	f.decisions.discard()
+	f.series.discard()
 	for _, o := range []*output{f.results, f.rows, f.record} {
 		o.discard()
 	}

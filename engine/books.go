@@ -11,10 +11,12 @@ import (
 // books keeps the time integrals of the counters.
 type books struct {
 	counters *metrics.Counters
+	pulled   *metrics.Disaggregation // of what counters have
 	blocks   *metrics.Integral
 	instance int32
 	upto     vtime.Time // the integrals are up to this time
 	evicted  int64      // entries of the CPU tier, before the instance was restarted
+	series   []*metrics.TimeSeries
 }
 
 // level is what is integrated over time.
@@ -22,6 +24,7 @@ type level struct {
 	used             int64    // KV blocks
 	waiting, running int64    // requests
 	blocked          blockade // why requests wait
+	executes         bool     // a step does
 }
 
 // integrate brings the integrals up to now, for a level that held since then.
@@ -38,6 +41,9 @@ func (k *books) integrate(now vtime.Time, l level) {
 		k.check(now, dt, l)
 		k.blocks.Pass(c.BlockMicros, k.upto, now, l.used)
 	}
+	for _, s := range k.series {
+		k.extend(s, now, &l)
+	}
 	k.upto = now
 	c.BlockMicros += dt * l.used
 	c.RunningMicros += dt * l.running
@@ -52,6 +58,41 @@ func (k *books) integrate(now vtime.Time, l level) {
 		c.LimitKVMicros += dt
 	case noBudget, noFit:
 		c.LimitBudgetMicros += dt
+	}
+}
+
+// extend enters a level that held until now in a time series.
+func (k *books) extend(s *metrics.TimeSeries, now vtime.Time, l *level) {
+	if s.Due(now) {
+		c := *k.counters
+		c.LookUpOnce(k.pulled)
+		s.Pass(now, &c)
+	}
+	executes := int64(0)
+	if l.executes {
+		executes = 1
+	}
+	s.Gauges[metrics.RunningGauge].Hold(now, l.running)
+	s.Gauges[metrics.WaitingGauge].Hold(now, l.waiting)
+	s.Gauges[metrics.BlocksGauge].Hold(now, l.used)
+	s.Gauges[metrics.ExecutingGauge].Hold(now, executes)
+}
+
+// endsBin reports whether a bin with histograms ends at or before now: what was observed before
+// must be told then.
+func (k *books) endsBin(now vtime.Time) bool {
+	for _, s := range k.series {
+		if s.ITL != nil && s.Due(now) {
+			return true
+		}
+	}
+	return false
+}
+
+// begins observes the tokens of a step that begins.
+func (k *books) begins(tokens int64) {
+	for _, s := range k.series {
+		s.ObserveStep(tokens)
 	}
 }
 

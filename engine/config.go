@@ -40,6 +40,9 @@ type Config struct {
 	// order in which that happened. With it the engine goes step by step.
 	BlockEvents func(now vtime.Time, changes []BlockChange)
 
+	// TimeSeries are kept of the instance, also over a Restart.
+	TimeSeries []*metrics.TimeSeries
+
 	// Observer, if set, sees each formation on its own, so that there are no decode
 	// runs. Nil: none.
 	Observer Observer

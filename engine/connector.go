@@ -43,7 +43,7 @@ type connector struct {
 	forming        *pass           // at hand
 	loading        int64           // blocks of the loads that it began
 	formed         vtime.Time      // … is formed then
-	until          vtime.Time      // the integrals of counts are up to this time
+	integrals      tierIntegrals
 
 	observer Observer // nil: none
 	hook     passHook // for tests
@@ -99,7 +99,7 @@ func newConnector(e *Engine) *connector {
 	c := &connector{
 		tiered: o.Tier != nil,
 		cfg:    o, caching: e.cfg.EnablePrefixCaching, cache: e.cfg.Cache, requests: &e.requests, counts: &e.Tier, observer: e.cfg.Observer,
-		store: station{link: o.Store}, load: station{link: o.Load},
+		store: station{link: o.Store}, load: station{link: o.Load}, integrals: tierIntegrals{series: e.cfg.TimeSeries},
 	}
 	if c.disaggregation = newDisaggregation(e); !c.tiered {
 		return c

@@ -4,20 +4,31 @@ import (
 	"cmp"
 	"fmt"
 
+	"blis/metrics"
 	"blis/vtime"
 )
 
 // What a connector counts, checks and forgets.
 
+// tierIntegrals are the integrals of a connector over time.
+type tierIntegrals struct {
+	until  vtime.Time // they are up to this time
+	series []*metrics.TimeSeries
+}
+
 // integrate brings the integrals up to now, since when there were so many entries and held blocks.
 func (c *connector) integrate(now vtime.Time, entries, held int64) {
-	dt := int64(now.Sub(c.until))
+	dt := int64(now.Sub(c.integrals.until))
 	c.counts.UsedMicros += dt * entries
 	c.counts.HeldMicros += dt * held
 	if d := c.disaggregation; d != nil {
 		d.counts.HeldMicros += dt * held
 	}
-	c.until = now
+	for _, s := range c.integrals.series {
+		s.Gauges[metrics.EntriesGauge].Hold(now, entries)
+		s.Gauges[metrics.HeldGauge].Hold(now, held)
+	}
+	c.integrals.until = now
 }
 
 // bookAdmission counts what the tier saved slot i, which is admitted with known tokens.

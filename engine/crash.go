@@ -37,7 +37,7 @@ func Restart(e *Engine, cfg Config) {
 	e.Counters, e.Tier, e.Blocks, e.Reach = old.Counters, old.Tier, old.Blocks, old.Reach
 	e.batcher.pace.slow = old.batcher.pace.slow
 	if c, was := e.connector, old.connector; c != nil {
-		c.until = was.until
+		c.integrals.until = was.integrals.until
 		c.store.books, c.load.books = was.store.books, was.load.books
 		c.store.books.last, c.load.books.last = 0, 0 // of what the worker still waited for
 		e.Disaggregated = old.Disaggregated

@@ -62,7 +62,7 @@ func initialise(e *Engine, index int, cfg Config) {
 	}
 	e.agenda = newAgenda(&e.requests)
 	e.inFlight = newInFlight(cfg.Async)
-	e.books = books{counters: &e.Counters, blocks: &e.Blocks, instance: e.index}
+	e.books = books{counters: &e.Counters, pulled: &e.Disaggregated, blocks: &e.Blocks, instance: e.index, series: cfg.TimeSeries}
 	e.diagnosis = diagnosis{requests: &e.requests, counters: &e.Counters, observer: cfg.Observer}
 	e.diagnosis.storm.most = min(int(cfg.MaxNumSeqs), cfg.Cache.Total()) // a running request counts for max_num_seqs and has a block
 	if cfg.Offload != nil || cfg.Disaggregation != nil {
@@ -169,7 +169,7 @@ func (e *Engine) Now() vtime.Time { return e.now }
 // level is what the books integrate from now on.
 func (e *Engine) level() level {
 	r := &e.requests
-	return level{int64(e.UsedBlocks()), int64(r.waiting()), int64(r.running()), e.batcher.blocked}
+	return level{int64(e.UsedBlocks()), int64(r.waiting()), int64(r.running()), e.batcher.blocked, e.inFlight.n > 0}
 }
 
 // report fills e.outcome with what became of slot i.

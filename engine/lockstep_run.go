@@ -35,7 +35,7 @@ func (g *lockStep) run(until vtime.Time, class uint8) {
 			break
 		}
 		g.now = end
-		if d := end.Sub(g.lastEnd()); d != gap {
+		if d := end.Sub(g.lastEnd()); d != gap || g.endsBin(end) {
 			g.deliver(gap, steps)
 			gap, steps = d, 0
 		}
@@ -174,6 +174,16 @@ func repeatDummy(e *Engine, now vtime.Time, q *latency.Batch) vtime.Duration {
 	b := f.last()
 	b.number, b.formedAt = f.formed, now
 	return e.batcher.pace.duration(q, now)
+}
+
+// endsBin is books.endsBin of some rank.
+func (g *lockStep) endsBin(now vtime.Time) bool {
+	for _, e := range g.ranks {
+		if e.books.endsBin(now) {
+			return true
+		}
+	}
+	return false
 }
 
 // deliver tells the sinks of the ranks of steps of equal length in which each member of a cohort got a

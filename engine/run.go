@@ -45,11 +45,11 @@ func (e *Engine) run(until vtime.Time, class uint8) {
 			mayMove = false // nor do those after it
 		}
 		e.now = end
-		e.books.integrate(end, level)
-		if d := end.Sub(f.lastEnd); d != gap {
+		if d := end.Sub(f.lastEnd); d != gap || e.books.endsBin(end) {
 			c.deliver(e.cfg.Sink, gap, steps)
 			gap, steps = d, 0
 		}
+		e.books.integrate(end, level)
 		steps++
 		e.repeatStep(f.executing(), crossing)
 		free -= crossing
@@ -70,6 +70,7 @@ func (e *Engine) repeatStep(b *batch, crossing int) {
 	c.Steps++
 	c.DecodeTokens += n
 	c.ScheduledTokens += n
+	e.books.begins(n)
 	if e.cfg.KeepStepState {
 		e.stepState = e.State()
 	}

@@ -46,6 +46,7 @@ func (e *Engine) begin() {
 	c.ScheduledTokens += b.sums.Scheduled()
 	c.PrefillTokens += b.sums.PrefillTokens
 	c.DecodeTokens += b.sums.DecodeTokens
+	e.books.begins(b.sums.Scheduled())
 }
 
 // finish ends the executing batch: time-outs first, in the order of the running

@@ -53,8 +53,9 @@ type threshold struct {
 	back   int64             // blocks that move back in the formation at hand
 	lost   int64             // blocks that were in the tier when the instance crashed
 	until  vtime.Time        // the integrals of counts are up to this time
-	moving kv.TierSequence   // what moves down
-	list   []kv.FreeBlocks   // memory for moves
+	series []*metrics.TimeSeries
+	moving kv.TierSequence // what moves down
+	list   []kv.FreeBlocks // memory for moves
 	ranges []kv.EntryRange
 }
 
@@ -66,7 +67,7 @@ func newThreshold(e *Engine) *threshold {
 	}
 	e.Tier.Capacity, e.Tier.EntryBlocks = int64(cfg.Tier.Capacity()), 1
 	return &threshold{
-		cfg: cfg, cache: e.cfg.Cache, requests: &e.requests, counts: &e.Tier, observer: e.cfg.Observer,
+		cfg: cfg, cache: e.cfg.Cache, requests: &e.requests, counts: &e.Tier, observer: e.cfg.Observer, series: e.cfg.TimeSeries,
 		blockSize: e.cfg.BlockSize, most: mostUsed(cfg.Share, e.cfg.Cache.Total()),
 	}
 }
@@ -195,7 +196,11 @@ func (t *threshold) duration(p *pace, q *latency.Batch, now vtime.Time) vtime.Du
 
 // integrate brings the integral up to now.
 func (t *threshold) integrate(now vtime.Time) {
-	t.counts.UsedMicros += int64(now.Sub(t.until)) * int64(t.cfg.Tier.Used())
+	used := int64(t.cfg.Tier.Used())
+	t.counts.UsedMicros += int64(now.Sub(t.until)) * used
+	for _, s := range t.series {
+		s.Gauges[metrics.EntriesGauge].Hold(now, used)
+	}
 	t.until = now
 }
 

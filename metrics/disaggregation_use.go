@@ -131,10 +131,15 @@ func (c *collection) lookUpOnce() {
 	}
 	c.Counters = append([]Counters(nil), c.Counters...)
 	for i := range c.Disaggregated {
-		k, d := &c.Counters[i], &c.Disaggregated[i]
-		k.CachedTokens -= d.RemoteTokens + d.PulledCached
-		k.LookedUpTokens -= d.PulledPrompts
+		c.Counters[i].LookUpOnce(&c.Disaggregated[i])
 	}
+}
+
+// LookUpOnce takes out what requests found on the instance, which counted c and d, for their prompts were
+// looked up where they were computed.
+func (c *Counters) LookUpOnce(d *Disaggregation) {
+	c.CachedTokens -= d.RemoteTokens + d.PulledCached
+	c.LookedUpTokens -= d.PulledPrompts
 }
 
 // blockBytesOf is the size of a KV block of an instance.

@@ -25,10 +25,16 @@ func Text(w io.Writer, r *actors.Result, s plaintext.Style) error {
 // may be missing.
 type Run struct {
 	*actors.Result
-	Checks   []metrics.ConstraintResult // see Check
-	Summary  *trace.Report              // of the decision trace
-	Replay   *study.RegretReplay        // of routing decisions with regret
-	Requests []Request                  // for JSON; nil leaves the key out
+	Checks  []metrics.ConstraintResult // see Check
+	Summary *trace.Report              // of the decision trace
+	Replay  *study.RegretReplay        // of routing decisions with regret
+	Details Details
+}
+
+// Details are what JSON has of a run besides; nil leaves a key out.
+type Details struct {
+	Requests []Request   // every request
+	Series   *TimeSeries // what instances did over time
 }
 
 // JSON implements Document.
@@ -54,11 +60,16 @@ func (r *Run) write(w *bufio.Writer) error {
 			return err
 		}
 	}
-	if r.Requests != nil {
+	if r.Details.Series != nil {
+		if err := writeKey(w, "timeseries", r.Details.Series); err != nil {
+			return err
+		}
+	}
+	if r.Details.Requests != nil {
 		w.WriteString(",\n  \"requests\": [")
 		open := "\n    "
-		for i := range r.Requests {
-			text, err := marshal(&r.Requests[i])
+		for i := range r.Details.Requests {
+			text, err := marshal(&r.Details.Requests[i])
 			if err != nil {
 				return err
 			}

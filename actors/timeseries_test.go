@@ -1,0 +1,67 @@
+package actors
+
+import (
+	"fmt"
+
+	"blis/metrics"
+	"blis/vtime"
+)
+
+// trialSeries are the time series of trials: bins that widen, and narrow ones with histograms.
+var trialSeries = []metrics.TimeSeriesOptions{{}, {Step: 97 * vtime.Millisecond, Histograms: true}}
+
+// checkSeries is an error unless the time series of a run add up to what its instances counted.
+func checkSeries(r *Result) error {
+	itl := int64(0)
+	for i, of := range r.TimeSeries() {
+		c := &r.Report.PerInstance[i].Scope.Resources.Counters
+		for k, s := range of.Series {
+			bins := int((int64(r.End) + int64(s.Width()) - 1) / int64(s.Width()))
+			for _, g := range []struct {
+				kind metrics.GaugeKind
+				want int64
+			}{{metrics.RunningGauge, c.RunningMicros}, {metrics.WaitingGauge, c.WaitingMicros}, {metrics.BlocksGauge, c.BlockMicros}} {
+				sum := int64(0)
+				list := s.Gauges[g.kind].Bins
+				for _, b := range list {
+					sum += b.Micros
+					if b.Min > b.Max || b.Last < b.Min || b.Last > b.Max {
+						return fmt.Errorf("%s, series %d, gauge %d: %+v", of.Name, k, g.kind, b)
+					}
+				}
+				if sum != g.want || len(list) != bins {
+					return fmt.Errorf("%s, series %d, gauge %d: ∫ %d in %d bins, want %d in %d", of.Name, k, g.kind, sum, len(list), g.want, bins)
+				}
+			}
+			for kind, want := range []int64{c.Steps, c.PrefillTokens, c.DecodeTokens, c.LookedUpTokens, c.CachedTokens, c.Preemptions} {
+				sum := int64(0)
+				for _, n := range s.Counts[kind].Bins {
+					sum += n
+				}
+				if sum != want && bins > 0 || len(s.Counts[kind].Bins) != bins {
+					return fmt.Errorf("%s, series %d, count %d: %d in %d bins, want %d in %d", of.Name, k, kind, sum, len(s.Counts[kind].Bins), want, bins)
+				}
+			}
+			if s.ITL != nil {
+				for _, n := range s.ITL.Counts {
+					itl += n
+				}
+				steps := int64(0)
+				for _, n := range s.StepTokens.Counts {
+					steps += n
+				}
+				if steps != c.Steps {
+					return fmt.Errorf("%s: the histogram of step tokens has %d steps, want %d", of.Name, steps, c.Steps)
+				}
+			}
+		}
+	}
+	want := int64(0)
+	if d := r.Report.Overall.ITL; d != nil {
+		want = d.N
+	}
+	if itl != want {
+		return fmt.Errorf("the histograms have %d inter-token latencies, want %d", itl, want)
+	}
+	return nil
+}
