@@ -3,6 +3,7 @@ package actors
 import (
 	"reflect"
 	"slices"
+	"strings"
 
 	"blis/policy"
 )
@@ -61,7 +62,7 @@ func (l printers) printed() (list []Printed) {
 			}
 		}
 		if len(text) > mostPrinted {
-			text = text[:mostPrinted]
+			text = strings.ToValidUTF8(text[:mostPrinted], "")
 		}
 		if text != "" {
 			list = append(list, Printed{kind, text})

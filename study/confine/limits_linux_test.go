@@ -3,6 +3,8 @@ package confine
 import (
 	"fmt"
 	"os"
+	"os/exec"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -62,4 +64,31 @@ func TestEndsThatAreNoCrash(t *testing.T) {
 	if got := ended(t, "loop", time.Nanosecond); got.Cause != OutOfTime || got.Text != "took more than 2s of the processor" {
 		t.Errorf("two seconds of the processor: %+v, want it out of time", got)
 	}
+}
+
+// A child that is at work ends with its parent, whatever ends that.
+func TestBusyChildDiesWithItsParent(t *testing.T) {
+	parent := exec.Command(os.Args[0], "parent")
+	out, err := parent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	if _, err := fmt.Fscan(out, &pid); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(200 * time.Millisecond) // until it loops: one that waits for work ends with its input
+	parent.Process.Kill()
+	parent.Wait()
+	for range 500 {
+		if state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err != nil || strings.Contains(string(state), ") Z ") {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	syscall.Kill(pid, syscall.SIGKILL)
+	t.Errorf("child %d goes on without its parent", pid)
 }
