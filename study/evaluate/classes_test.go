@@ -122,13 +122,14 @@ func TestUnsentRequestsAreOfTheirClass(t *testing.T) {
 
 func TestBadMeasuresOfClasses(t *testing.T) {
 	for old, c := range map[string][2]string{ // any order: each by itself
-		`"critical:p99_ttft": 2`:        {`"criticall:p99_ttft": 2`, `suite.yaml:5: scenarios[0]: measure criticall:p99_ttft: no request is of class "criticall", the nearest is "critical" (there are: batch, critical)`},
-		`"tenant/office:mean_e2e"`:      {`"tenant/offices:mean_e2e"`, `measure tenant/offices:mean_e2e: no request is of tenant "offices", the nearest is "office" (there are: office, shop)`},
-		`"critical:completed_share": 0`: {`"critical:goodput": 0`, "suite.yaml:2: measures.critical:goodput: goodput is of whole runs, not of single requests: want it of all, or one of slo_attainment, mean_ttft"},
-		`"nobody:p50_ttft": 0`:          {`":p50_ttft": 0`, "suite.yaml:2: measures.:p50_ttft: names no class and no tenant"},
-		`"nobody:p50_ttft"`:             {`"tenant/:p50_ttft"`, "names no class and no tenant"},
-		`"nobody:p50_ttft": `:           {`"nobody:p50_tft": `, `unknown measure "p50_tft"`},
-		`"batch:completed_share": `:     {`"batch: completed_share": `, `unknown measure " completed_share"`},
+		`"critical:p99_ttft": 2`:            {`"criticall:p99_ttft": 2`, `suite.yaml:5: scenarios[0]: measure criticall:p99_ttft: no request is of class "criticall", the nearest is "critical" (there are: batch, critical)`},
+		`"tenant/office:mean_e2e"`:          {`"tenant/offices:mean_e2e"`, `measure tenant/offices:mean_e2e: no request is of tenant "offices", the nearest is "office" (there are: office, shop)`},
+		`"critical:completed_share": 0`:     {`"critical:goodput": 0`, "suite.yaml:2: measures.critical:goodput: goodput is of whole runs, not of single requests: want it of all, or one of slo_attainment, mean_ttft"},
+		`"nobody:p50_ttft": 0`:              {`":p50_ttft": 0`, "suite.yaml:2: measures.:p50_ttft: names no class and no tenant"},
+		`"nobody:p50_ttft"`:                 {`"tenant/:p50_ttft"`, "names no class and no tenant"},
+		`"nobody:p50_ttft": `:               {`"nobody:p50_tft": `, `unknown measure "p50_tft"`},
+		`"tenant/office:slo_attainment": 0`: {`tenant/office:slo_attainment: 0`, `"slo_attainment: 0": want a measure with its weight, one of a class in quotes, like "batch:p99_ttft": 1`},
+		`"batch:completed_share": `:         {`"batch: completed_share": `, `unknown measure " completed_share"`},
 	} {
 		if _, err := Parse("suite.yaml", []byte(edited(t, groups, old, c[0]))); err == nil || !strings.Contains(err.Error(), c[1]) {
 			t.Errorf("%s: %v\nwant %q", c[0], err, c[1])

@@ -293,7 +293,10 @@ func (d *document) readMeasure(at yamldoc.Place, m *yamldoc.Member) (w Weighted,
 	if scoped && w.ofAll() {
 		return w, d.fault(at, "names no class and no tenant: want p99_ttft, batch:p99_ttft or tenant/gold:p99_ttft")
 	}
-	if w.Measure, err = metrics.FindMeasure(name); err != nil {
+	switch w.Measure, err = metrics.FindMeasure(name); {
+	case err != nil && m.Value.Kind != yamldoc.Number: // {batch:p99_ttft: 1} without quotes
+		return w, d.fault(at, "%v: %s: want a measure with its weight, one of a class in quotes, like \"batch:p99_ttft\": 1", err, m.Value.Describe())
+	case err != nil:
 		return w, d.fault(at, "%v", err)
 	}
 	if w.key() != m.Name {
