@@ -84,7 +84,9 @@ var layers = map[string]string{
 	"report":           "llmd report/plaintext suggest calibrate study study/certify study/evaluate study/pointlog actors setup engine latency bundle policy lookahead metrics trace " + workloads,
 	"report/plaintext": "",
 
-	"cli": "script bench llmd report report/plaintext calibrate calibrate/measured input yamldoc suggest study study/certify study/evaluate study/pointlog study/sweepfile actors setup latency bundle policy lookahead metrics trace study/confine study/evaluator " + workloads,
+	"report/openmetrics": "actors metrics",
+
+	"cli": "script bench llmd report report/openmetrics report/plaintext calibrate calibrate/measured input yamldoc suggest study study/certify study/evaluate study/pointlog study/sweepfile actors setup latency bundle policy lookahead metrics trace study/confine study/evaluator " + workloads,
 }
 
 // workloads are the packages about what arrives.

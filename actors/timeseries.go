@@ -9,6 +9,7 @@ import (
 type InstanceSeries struct {
 	Name        string     // as in Names.Instances
 	Pool        string     // chat, or chat/decode; empty: there is one pool
+	Model       string     // that it serves
 	Ready, Gone vtime.Time // when it was in service; what the time series have besides is zero
 	TotalBlocks int64      // of its KV cache
 	Entries     int64      // of its CPU tier; 0: none
@@ -43,6 +44,6 @@ func (r *Result) addSeries(n *rank, name string, ready, gone vtime.Time) {
 		s.Finish(r.End, &c)
 	}
 	r.rest.series = append(r.rest.series, InstanceSeries{
-		Name: name, Pool: n.at.pool.name, Ready: ready, Gone: gone, TotalBlocks: e.Counters.TotalBlocks, Entries: e.Tier.Capacity, Series: n.series,
+		Name: name, Pool: n.at.pool.name, Model: n.at.pool.plan.Model.Name, Ready: ready, Gone: gone, TotalBlocks: e.Counters.TotalBlocks, Entries: e.Tier.Capacity, Series: n.series,
 	})
 }

@@ -28,6 +28,7 @@ type outputs struct {
 	Record      string   `type:"path" placeholder:"FILE" group:"Output" help:"Write every frame of messages between actors, as msgpack."`
 	Check       []string `sep:"none" placeholder:"BOUND" group:"Output" help:"Bound that the run must keep, p99_ttft<500ms or slo_attainment>=99%; several with commas, or the flag several times. Exit code 1 when one is not kept."`
 	seriesFlags
+	metricsFlags
 	traceFlags
 	Stats bool `group:"Output" help:"Say how the run was carried out (on standard error)."`
 }
@@ -70,6 +71,7 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 	cfg := r.Config
 	files.attach(&cfg)
 	files.series.attach(&cfg, r.Step)
+	files.metrics.attach(&cfg)
 	header := r.header(c, &cfg)
 	bar := c.progress(&cfg)
 	started := time.Now()
@@ -88,7 +90,7 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 		err, stopped = ctx.Err(), nil
 	}
 	kept, failed := []string{}, errors.Join(stopped, firstOf(header.err, r.print(c, outcome, header.notes)))
-	failed = errors.Join(failed, files.finish(outcome, !errors.Is(err, context.Canceled), &kept))
+	failed = errors.Join(failed, files.finish(c, outcome, !errors.Is(err, context.Canceled), &kept))
 	defer func() { c.noteKept(kept) }()
 	if failed != nil {
 		return failed
@@ -176,6 +178,7 @@ func checkFailed(list []metrics.ConstraintResult) error {
 type files struct {
 	results, rows, record *output
 	series                *seriesFile
+	metrics               *metricsFile
 	decisions             *decisions
 	writeRow              func(*actors.Row)
 	outcomes              []report.Request // for results
@@ -201,6 +204,10 @@ func (o *outputs) open(ctx context.Context, which report.Rows) (*files, error) {
 		f.writeRow = form(f.rows.Writer, which)
 	}
 	if f.series, err = o.seriesFlags.open(ctx); err != nil {
+		f.discard()
+		return nil, err
+	}
+	if f.metrics, err = o.metricsFlags.open(ctx); err != nil {
 		f.discard()
 		return nil, err
 	}
@@ -247,10 +254,10 @@ func (f *files) attach(cfg *actors.Config) {
 // finish writes what is written at the end. Outputs that are not whole keep
 // their partial names, which are added to kept; those that stream are whole when
 // the run is, even if what follows it was interrupted.
-func (f *files) finish(outcome *report.Run, all bool, kept *[]string) error {
+func (f *files) finish(c *console, outcome *report.Run, all bool, kept *[]string) error {
 	whole := !outcome.Partial
 	rows, record := f.rows.end(nil, whole, kept, (*output).finish), f.record.end(nil, whole, kept, (*output).finish)
-	series, decisions := f.series.end(outcome, kept), f.decisions.end(whole, kept)
+	series, metrics, decisions := f.series.end(outcome, kept), f.metrics.end(c, outcome, kept), f.decisions.end(whole, kept)
 	var written error
 	if f.results != nil { // last: readers of the others from pipes must see their end
 		complete := *outcome
@@ -258,13 +265,14 @@ func (f *files) finish(outcome *report.Run, all bool, kept *[]string) error {
 		written = complete.JSON(f.results.Writer)
 	}
 	results := f.results.end(written, whole && all, kept, (*output).finishWhole)
-	return errors.Join(results, rows, record, series, decisions)
+	return errors.Join(results, rows, record, series, metrics, decisions)
 }
 
 // discard leaves the files of a run that came to nothing as they were.
 func (f *files) discard() {
 	f.decisions.discard()
 	f.series.discard()
+	f.metrics.discard()
 	for _, o := range []*output{f.results, f.rows, f.record} {
 		o.discard()
 	}

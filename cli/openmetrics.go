@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"strings"
+	"time"
+
+	"blis/actors"
+	"blis/metrics"
+	"blis/report"
+	"blis/report/openmetrics"
+	"blis/vtime"
+)
+
+// metricsFlags are the flags of what a Prometheus would have scraped.
+type metricsFlags struct {
+	MetricsOut   string          `type:"path" placeholder:"FILE" group:"Output" help:"Write vLLM's metrics of each instance over virtual time as OpenMetrics, for Prometheus and Grafana; a FILE.gz compressed."`
+	MetricsStep  *vtime.Duration `placeholder:"TIME" group:"Output" help:"Time between two samples of --metrics-out. Not given: 15s."`
+	MetricsEpoch string          `placeholder:"TIME" group:"Output" help:"When virtual time begins in --metrics-out, like 2026-01-01T00:00:00Z, which it is if not given."`
+}
+
+// mostSamples bounds --metrics-out to some 2 GB.
+const mostSamples = 20_000_000
+
+// metricsFile is the file of --metrics-out.
+type metricsFile struct {
+	file     *output // nil: none
+	zip      *gzip.Writer
+	options  openmetrics.Options
+	requests *openmetrics.Requests
+	at       int // its time series among those of the run
+}
+
+// open begins the file.
+func (f *metricsFlags) open(ctx context.Context) (*metricsFile, error) {
+	m := &metricsFile{options: openmetrics.Options{Step: 15 * vtime.Second, MostSamples: mostSamples}}
+	if f.MetricsOut == "" {
+		for _, x := range []struct {
+			flag  string
+			given bool
+		}{{"--metrics-step", f.MetricsStep != nil}, {"--metrics-epoch", f.MetricsEpoch != ""}} {
+			if x.given {
+				return nil, inputErrorf("%s has no effect without --metrics-out", x.flag)
+			}
+		}
+		return m, nil
+	}
+	if f.MetricsStep != nil {
+		m.options.Step = *f.MetricsStep
+	}
+	if m.options.Step < leastStep {
+		return nil, inputErrorf("--metrics-step is %v: want at least %v", m.options.Step, leastStep)
+	}
+	var err error
+	if m.options.Epoch, err = epoch(f.MetricsEpoch); err != nil {
+		return nil, err
+	}
+	if m.file, err = create(ctx, "metrics-out", f.MetricsOut); err != nil {
+		return nil, err
+	}
+	if strings.HasSuffix(strings.ToLower(f.MetricsOut), ".gz") {
+		m.zip = gzip.NewWriter(m.file.Writer)
+	}
+	m.requests = openmetrics.NewRequests(m.options.Step)
+	return m, nil
+}
+
+// epoch reads --metrics-epoch.
+func epoch(text string) (time.Time, error) {
+	if text == "" {
+		return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil || t.Year() < 1970 || t.Year() > 9999 {
+		return t, inputErrorf("--metrics-epoch is %q: want a time from 1970 on, like 2026-01-01T00:00:00Z", text)
+	}
+	return t, nil
+}
+
+// attach makes a run keep what the file needs.
+func (m *metricsFile) attach(cfg *actors.Config) {
+	if m.file == nil {
+		return
+	}
+	m.at = len(cfg.TimeSeries)
+	cfg.TimeSeries = append(cfg.TimeSeries, metrics.TimeSeriesOptions{Step: m.options.Step, Histograms: true})
+	next := cfg.Row
+	cfg.Row = func(r *actors.Row) {
+		m.requests.Add(r)
+		if next != nil {
+			next(r)
+		}
+	}
+}
+
+// end writes the file.
+func (m *metricsFile) end(c *console, outcome *report.Run, kept *[]string) error {
+	if m.file == nil {
+		return nil
+	}
+	w, every := m.file.Writer, 1
+	var written error
+	if m.zip == nil {
+		every = openmetrics.Write(w, outcome.Result, m.at, m.requests, m.options)
+	} else {
+		b := bufio.NewWriter(m.zip)
+		every = openmetrics.Write(b, outcome.Result, m.at, m.requests, m.options)
+		written = firstOf(b.Flush(), m.zip.Close())
+	}
+	if every > 1 {
+		c.note("--metrics-out has a sample every %v, so that it has no more than %d million samples", vtime.Duration(every)*m.options.Step, mostSamples/1_000_000)
+	}
+	return m.file.end(written, !outcome.Partial, kept, (*output).finish)
+}
+
+// discard leaves the file of a run that came to nothing as it was.
+func (m *metricsFile) discard() {
+	if m != nil {
+		m.file.discard()
+	}
+}
