@@ -65,6 +65,7 @@ type filtered struct {
 	view   View
 	out    []int32 // routable instances that a filter leaves out, ascending
 	passed int     // routable instances that pass; 0: all are seen
+	both   []int32 // instances that these filters or those of inner leave out
 }
 
 type filteredExplainer struct {
@@ -79,10 +80,24 @@ func (f *filtered) Observes() Signals { return f.inner.Observes() | f.reads }
 func (f *filtered) Route(req *Request, priority float64, st *RouterState, view *View, now vtime.Time) RoutingDecision {
 	f.sync(view)
 	d := f.inner.Route(req, priority, st, &f.view, now)
-	if f.passed > 0 {
+	switch {
+	case f.passed == 0:
+	case len(d.FilteredOut) == 0:
 		d.FilteredOut = f.out
+	default:
+		f.both = append(append(f.both[:0], f.out...), d.FilteredOut...)
+		slices.Sort(f.both)
+		d.FilteredOut = f.both
 	}
 	return d
+}
+
+// Printed implements Printer.
+func (f *filtered) Printed() string {
+	if p, ok := f.inner.(Printer); ok {
+		return p.Printed()
+	}
+	return ""
 }
 
 // OnRouted implements RouteObserver.

@@ -44,33 +44,39 @@ func (v *Values) Tenants() map[string]string {
 
 // Register adds a policy, which is then like a built-in one: in bundles, by flags, in
 // lists. P is Admission, Priority, Routing, Scheduler or Autoscale, and says the kind;
-// t.Kind is ignored. build is called once per run.
+// t.Kind is ignored. build is called once per run. A Routing gets the parameters of
+// filters besides its own.
 //
 // It is called while the program starts, before any bundle is read: in an init
 // function. It panics on a template that is not whole, and on a name that is taken.
 func Register[P any](t Template, build func(Values, Env) (P, error)) {
 	switch build := any(build).(type) {
 	case func(Values, Env) (Admission, error):
-		register(&admissionTemplates, AdmissionKind, t, build)
+		register(&admissionTemplates, AdmissionKind, templateOf(t, build))
 	case func(Values, Env) (Priority, error):
-		register(&priorityTemplates, PriorityKind, t, build)
+		register(&priorityTemplates, PriorityKind, templateOf(t, build))
 	case func(Values, Env) (Routing, error):
-		register(&routingTemplates, RoutingKind, t, build)
+		register(&routingTemplates, RoutingKind, withFilters([]template[Routing]{templateOf(t, build)})[0])
 	case func(Values, Env) (Scheduler, error):
-		register(&schedulerTemplates, SchedulerKind, t, build)
+		register(&schedulerTemplates, SchedulerKind, templateOf(t, build))
 	case func(Values, Env) (Autoscale, error):
-		register(&autoscaleTemplates, AutoscaleKind, t, build)
+		register(&autoscaleTemplates, AutoscaleKind, templateOf(t, build))
 	default:
 		panic(fmt.Sprintf("policy: %q is made by a %T: want a function that returns Admission, Priority, Routing, Scheduler or Autoscale", t.Name, build))
 	}
 }
 
-func register[P any](list *[]template[P], kind Kind, t Template, build func(Values, Env) (P, error)) {
+// templateOf is a template of another module.
+func templateOf[P any](t Template, build func(Values, Env) (P, error)) template[P] {
+	return template[P]{t, func(v values, env Env) (P, error) { return build(Values{v}, env) }}
+}
+
+func register[P any](list *[]template[P], kind Kind, t template[P]) {
 	t.Kind = kind
 	if problem := t.problem(); problem != "" {
 		panic(fmt.Sprintf("policy: the %s policy %q: %s", kind, t.Name, problem))
 	}
-	*list = append(*list, template[P]{t, func(v values, env Env) (P, error) { return build(Values{v}, env) }})
+	*list = append(*list, t)
 	byKind = listByKind()
 }
 

@@ -1,9 +1,11 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"blis/vtime"
 	"blis/workload"
 )
 
@@ -32,6 +34,7 @@ func TestRegisterRefuses(t *testing.T) {
 		{"no help", Template{Name: "own"}, "help text"},
 		{"a bad default", Template{Name: "own", Help: "h", Parameters: number("x", "10")}, `the default "10" is not allowed`},
 		{"a parameter twice", Template{Name: "own", Help: "h", Parameters: append(number("x", "1"), number("x", "1")...)}, `"x": the name is taken`},
+		{"the parameter of a filter", Template{Name: "own", Help: "h", Parameters: number("max_kv", "1")}, `"max_kv": the name is taken`},
 		{"a weight", Template{Name: "own", Help: "h", Parameters: []Parameter{{Name: "x", Type: Weight, Default: "1", Max: 9, Help: "h"}}}, "RegisterScorer"},
 		{"tenants by another name", Template{Name: "own", Help: "h", Open: &Parameter{Name: "each"}}, "Open"},
 	} {
@@ -49,6 +52,52 @@ func TestRegisterRefuses(t *testing.T) {
 			t.Errorf("scorer %q: %q, want %q", name, problem, want)
 		}
 	}
+}
+
+// picky is a routing policy of another module: it leaves out the first instance that it sees, and takes the next.
+type picky struct{ out [1]int32 }
+
+func (*picky) Observes() Signals { return NoSignals }
+
+func (p *picky) Route(_ *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
+	d, seen := RoutingDecision{Target: -1}, 0
+	for _, i := range view.Present() {
+		if view.Routable(int(i)) {
+			if seen++; seen == 1 {
+				p.out[0], d.FilteredOut = i, p.out[:]
+			} else if d.Target < 0 {
+				d.Target = int(i)
+			}
+		}
+	}
+	return d
+}
+
+func (*picky) Printed() string { return "picked\n" }
+
+// TestOwnRoutingTakesFilters: what they leave out and what it leaves out itself are told together, and what it prints is.
+func TestOwnRoutingTakesFilters(t *testing.T) {
+	withTemplates(func() {
+		Register(Template{Name: "picky", Help: "h"}, func(Values, Env) (Routing, error) { return &picky{}, nil })
+		view := viewOf(Slot{Queue: 1, Routable: true}, Slot{Queue: 1, Routable: true}, Slot{Queue: 4, Routable: true}, Slot{Queue: 2, Routable: true})
+		for _, c := range []struct {
+			most   string
+			target int
+			out    []int32
+		}{{"9", 1, []int32{0}}, {"3", 1, []int32{0, 2}}, {"1", 1, []int32{0, 2, 3}}, {"0", 1, []int32{0}}} {
+			p := mustRoute(t, "picky", Env{BlockSize: 16}, Setting{"max_queue", c.most})
+			if d := route(p, &Request{}, view); d.Target != c.target || !slices.Equal(d.FilteredOut, c.out) {
+				t.Errorf("max_queue %s: %+v, want instance %d without %v", c.most, d, c.target, c.out)
+			}
+			if text := p.(Printer).Printed(); text != "picked\n" {
+				t.Errorf("max_queue %s: printed %q", c.most, text)
+			}
+		}
+		view.Set(0, Slot{Queue: 4, Routable: true})
+		if d := route(mustRoute(t, "picky", Env{BlockSize: 16}, Setting{"max_queue", "3"}), &Request{}, view); d.Target != 3 || !slices.Equal(d.FilteredOut, []int32{0, 1, 2}) {
+			t.Errorf("%+v, want instance 3 without the others", d)
+		}
+	})
 }
 
 // TestOwnScorerCounts weighs a registered scorer alone and beside a built-in one.

@@ -105,8 +105,8 @@ func NewRouting(name string, settings []Setting, env Env) (Routing, error) {
 	return create(RoutingKind, routingTemplates, name, settings, env)
 }
 
-// NewScheduler makes the scheduler called name. Schedulers hold no state, so all
-// instances share one.
+// NewScheduler makes the scheduler called name. Each instance has one of its own: it may
+// remember things.
 func NewScheduler(name string, settings []Setting, env Env) (Scheduler, error) {
 	return create(SchedulerKind, schedulerTemplates, name, settings, env)
 }
