@@ -20,8 +20,7 @@ func newAutoscale(p *program, env policy.Env, maxSteps uint64) (policy.Autoscale
 	if err != nil {
 		return nil, err
 	}
-	a := &autoscale{decider: d}
-	return a, nil
+	return &autoscale{decider: d}, nil
 }
 
 // Evaluate implements policy.Autoscale.
@@ -55,13 +54,13 @@ func (a *autoscale) Evaluate(ctx *policy.AutoscaleContext) policy.ScaleDecision 
 // scaleContext is the argument ctx.
 type scaleContext struct{ now *policy.AutoscaleContext }
 
-var scaleAttributes map[string]attribute
+var scaleAttributes attributes[*scaleContext]
 
 func init() {
-	of := func(help string, f func(c *policy.AutoscaleContext) starlark.Value) attribute {
-		return attribute{help: help, scale: func(x *scaleContext) starlark.Value { return f(x.now) }}
+	of := func(help string, f func(c *policy.AutoscaleContext) starlark.Value) attribute[*scaleContext] {
+		return attribute[*scaleContext]{help: help, value: func(x *scaleContext) starlark.Value { return f(x.now) }}
 	}
-	scaleAttributes = map[string]attribute{
+	scaleAttributes = attributes[*scaleContext]{
 		"now":          of("the present, in seconds of virtual time", func(c *policy.AutoscaleContext) starlark.Value { return seconds(c.Now) }),
 		"interval":     of("seconds between evaluations", func(c *policy.AutoscaleContext) starlark.Value { return number(c.Interval.Seconds()) }),
 		"replicas":     of("replicas that there are or will be: what to return to keep them", func(c *policy.AutoscaleContext) starlark.Value { return count(int64(c.Replicas)) }),
@@ -84,16 +83,11 @@ func (x *scaleContext) Attr(name string) (starlark.Value, error) {
 	if !ok {
 		return nil, noAttribute("ctx", name, x.AttrNames())
 	}
-	return a.scale(x), nil
+	return a.value(x), nil
 }
 
 // AttrNames implements starlark.HasAttrs.
-func (x *scaleContext) AttrNames() (list []string) {
-	for name := range scaleAttributes { // any order: users sort
-		list = append(list, name)
-	}
-	return list
-}
+func (x *scaleContext) AttrNames() []string { return scaleAttributes.names() }
 
 func (x *scaleContext) String() string        { return "<context>" }
 func (x *scaleContext) Type() string          { return "context" }

@@ -11,12 +11,11 @@ import (
 // cluster is what the router counts, under the name cluster.
 type cluster struct{ of *machine }
 
-var clusterAttributes map[string]attribute
+var clusterAttributes = attributes[*cluster]{}
 
 func init() {
-	clusterAttributes = map[string]attribute{}
 	of := func(name, help string, signals policy.Signals, f func(st *policy.RouterState, at vtime.Time) starlark.Value) {
-		clusterAttributes[name] = attribute{help: help, signals: signals, cluster: func(c *cluster) starlark.Value { return f(c.of.now.router, c.of.now.at) }}
+		clusterAttributes[name] = attribute[*cluster]{help, signals, func(c *cluster) starlark.Value { return f(c.of.now.router, c.of.now.at) }}
 	}
 	of("arrived", "requests that arrived, the present one included", policy.NoSignals, func(st *policy.RouterState, _ vtime.Time) starlark.Value { return count(st.Arrived) })
 	of("admitted", "requests that were admitted", policy.NoSignals, func(st *policy.RouterState, _ vtime.Time) starlark.Value { return count(st.Admitted) })
@@ -25,7 +24,7 @@ func init() {
 	of("throughput", "completions per second, over the last 10 s", policy.Active, func(st *policy.RouterState, at vtime.Time) starlark.Value { return number(st.Throughput(at)) })
 	of("rate", "arrivals per second, over the last 10 s", policy.Rates, func(st *policy.RouterState, at vtime.Time) starlark.Value { return number(st.Rate(at)) })
 	byClass := func(name, help string, f func(s *policy.ClassService) (float64, bool)) {
-		clusterAttributes[name] = attribute{help: help, signals: policy.ClassLatency, cluster: func(c *cluster) starlark.Value { return c.byClass(f) }}
+		clusterAttributes[name] = attribute[*cluster]{help, policy.ClassLatency, func(c *cluster) starlark.Value { return c.byClass(f) }}
 	}
 	byClass("class_ttft", "p99 TTFT of the last 100 requests of each SLO class in seconds: a dict", func(s *policy.ClassService) (float64, bool) { return s.TTFT / 1e6, s.TTFTs > 0 })
 	byClass("class_tpot", "their p99 TPOT", func(s *policy.ClassService) (float64, bool) { return s.TPOT / 1e6, s.TPOTs > 0 })
@@ -58,16 +57,11 @@ func (c *cluster) Attr(name string) (starlark.Value, error) {
 	case a.signals&^c.of.program.signals != 0:
 		return nil, typeMistake("cluster.%s is not declared: the program does not name it", name)
 	}
-	return a.cluster(c), nil
+	return a.value(c), nil
 }
 
 // AttrNames implements starlark.HasAttrs.
-func (c *cluster) AttrNames() (list []string) {
-	for name := range clusterAttributes { // any order: users sort
-		list = append(list, name)
-	}
-	return list
-}
+func (c *cluster) AttrNames() []string { return clusterAttributes.names() }
 
 func (c *cluster) String() string        { return "<cluster>" }
 func (c *cluster) Type() string          { return "cluster" }

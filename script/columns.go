@@ -2,10 +2,7 @@ package script
 
 import (
 	"slices"
-	"strings"
 	"sync"
-
-	"go.starlark.net/starlark"
 
 	"blis/policy"
 )
@@ -155,50 +152,4 @@ func (t *columnTable) names() []string {
 		list = append(list, t.list[k].name)
 	}
 	return list
-}
-
-// methods are the attributes of Starlark's own types.
-var methods = sync.OnceValue(func() []string {
-	var list []string
-	for _, x := range []starlark.HasAttrs{starlark.String(""), starlark.Bytes(""), new(starlark.List), new(starlark.Dict), new(starlark.Set)} {
-		list = append(list, x.AttrNames()...)
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
-})
-
-// attributeSignals returns the signals that an attribute of this name may read, and
-// whether anything has it.
-func attributeSignals(name string) (signals policy.Signals, known bool) {
-	t := columns()
-	if k, ok := t.byName[name]; ok {
-		signals, known = signals|t.list[k].signals, true
-	}
-	for _, table := range []map[string]attribute{requestAttributes, clusterAttributes, scaleAttributes} {
-		if a, ok := table[name]; ok {
-			signals, known = signals|a.signals, true
-		}
-	}
-	_, ofRunning := runningColumns[name]
-	_, method := slices.BinarySearch(methods(), name)
-	return signals, known || ofRunning || method
-}
-
-// attributeNames are the names of all attributes, for suggestions.
-func attributeNames() []string {
-	list := columns().names()
-	for _, table := range []map[string]attribute{requestAttributes, clusterAttributes, scaleAttributes} {
-		for name := range table { // any order: they are sorted
-			list = append(list, name)
-		}
-	}
-	list = append(list, methods()...)
-	slices.Sort(list)
-	return slices.Compact(list)
-}
-
-// noAttribute is the error of an attribute that a value does not have.
-func noAttribute(of, name string, names []string) error {
-	slices.Sort(names)
-	return typeMistake("%s has no %s: want one of %s", of, clip(name, mostName), strings.Join(names, ", "))
 }

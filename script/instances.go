@@ -102,25 +102,7 @@ func (x *instances) Len() int { return len(x.rows) }
 func (x *instances) Index(k int) starlark.Value { return &instance{x, k} }
 
 // Iterate implements starlark.Iterable.
-func (x *instances) Iterate() starlark.Iterator { return &instanceIterator{of: x} }
-
-type instanceIterator struct {
-	of *instances
-	k  int
-}
-
-// Next implements starlark.Iterator.
-func (it *instanceIterator) Next(p *starlark.Value) bool {
-	if it.k == len(it.of.rows) {
-		return false
-	}
-	*p = &instance{it.of, it.k}
-	it.k++
-	return true
-}
-
-// Done implements starlark.Iterator.
-func (it *instanceIterator) Done() {}
+func (x *instances) Iterate() starlark.Iterator { return &sequenceIterator{of: x} }
 
 // instance is one of them: its attributes are numbers.
 type instance struct {

@@ -3,7 +3,6 @@ package script
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -27,18 +26,18 @@ func TestPageHasEveryName(t *testing.T) {
 		}
 		want(fmt.Sprintf("| %s | %s |", name, c.help))
 	}
-	for of, table := range map[string]map[string]attribute{"req": requestAttributes, "cluster": clusterAttributes, "ctx": scaleAttributes} {
-		var names []string
-		for name := range table {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
-			want(fmt.Sprintf("| `%s.%s` | %s |", of, name, table[name].help))
-		}
+	row := func(of, name, help string) { want(fmt.Sprintf("| `%s.%s` | %s |", of, name, help)) }
+	for name, a := range requestAttributes {
+		row("req", name, a.help)
 	}
-	for name := range runningColumns {
-		want("`" + name + "`")
+	for name, a := range clusterAttributes {
+		row("cluster", name, a.help)
+	}
+	for name, a := range scaleAttributes {
+		row("ctx", name, a.help)
+	}
+	for name, c := range runningColumns {
+		row("running", name, c.help)
 	}
 	for _, name := range predeclaredNames() {
 		want("`" + name)

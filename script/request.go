@@ -19,15 +19,6 @@ type request struct {
 	kind     policy.Kind
 }
 
-// attribute is an attribute of an argument, of type T.
-type attribute struct {
-	help    string
-	signals policy.Signals
-	request func(r *request) starlark.Value // nil: not known here
-	cluster func(c *cluster) starlark.Value
-	scale   func(x *scaleContext) starlark.Value
-}
-
 func number(x float64) starlark.Value { return starlark.Float(x) }
 func count(x int64) starlark.Value    { return starlark.MakeInt64(x) }
 func seconds(t vtime.Time) starlark.Value {
@@ -39,23 +30,23 @@ func seconds(t vtime.Time) starlark.Value {
 
 // requestAttributes are those of req. There is no number of the request and no seed:
 // a program that knows them learns its exam by heart.
-var requestAttributes map[string]attribute
+var requestAttributes attributes[*request]
 
 func init() { requestAttributes = makeRequestAttributes() }
 
-func makeRequestAttributes() map[string]attribute {
-	tenant := func(help string, signals policy.Signals, f func(st *policy.RouterState, tenant workload.Label, now vtime.Time) starlark.Value) attribute {
-		return attribute{help: help, signals: signals, request: func(r *request) starlark.Value {
+func makeRequestAttributes() attributes[*request] {
+	tenant := func(help string, signals policy.Signals, f func(st *policy.RouterState, tenant workload.Label, now vtime.Time) starlark.Value) attribute[*request] {
+		return attribute[*request]{help, signals, func(r *request) starlark.Value {
 			if r.full == nil {
 				return nil
 			}
 			return f(r.of.now.router, r.full.Tenant, r.of.now.at)
 		}}
 	}
-	of := func(help string, f func(r *request) starlark.Value) attribute {
-		return attribute{help: help, request: f}
+	of := func(help string, f func(r *request) starlark.Value) attribute[*request] {
+		return attribute[*request]{help: help, value: f}
 	}
-	full := func(help string, f func(r *request) starlark.Value) attribute {
+	full := func(help string, f func(r *request) starlark.Value) attribute[*request] {
 		return of(help, func(r *request) starlark.Value {
 			if r.full == nil {
 				return nil
@@ -63,7 +54,7 @@ func makeRequestAttributes() map[string]attribute {
 			return f(r)
 		})
 	}
-	waiting := func(help string, f func(w *policy.Waiting) starlark.Value) attribute {
+	waiting := func(help string, f func(w *policy.Waiting) starlark.Value) attribute[*request] {
 		return of(help, func(r *request) starlark.Value {
 			if r.waiting == nil {
 				return nil
@@ -71,7 +62,7 @@ func makeRequestAttributes() map[string]attribute {
 			return f(r.waiting)
 		})
 	}
-	return map[string]attribute{
+	return attributes[*request]{
 		"input":      of("tokens of its prompt", func(r *request) starlark.Value { return count(int64(r.identity.Input)) }),
 		"max_output": of("the client's limit of output tokens, None without", (*request).maxOutput),
 		"tenant":     of("name of its tenant, empty without", func(r *request) starlark.Value { return r.of.names.tenant(r.identity.Tenant) }),
@@ -143,7 +134,7 @@ func (r *request) Attr(name string) (starlark.Value, error) {
 	if a.signals&^r.of.program.signals != 0 {
 		return nil, typeMistake("req.%s is not declared: the program does not name it", name)
 	}
-	x := a.request(r)
+	x := a.value(r)
 	if x == nil {
 		return nil, typeMistake("req.%s is not known in a policy of the kind %s", name, r.kind)
 	}
@@ -151,12 +142,7 @@ func (r *request) Attr(name string) (starlark.Value, error) {
 }
 
 // AttrNames implements starlark.HasAttrs.
-func (r *request) AttrNames() (list []string) {
-	for name := range requestAttributes { // any order: users sort
-		list = append(list, name)
-	}
-	return list
-}
+func (r *request) AttrNames() []string { return requestAttributes.names() }
 
 func (r *request) String() string        { return "<request>" }
 func (r *request) Type() string          { return "request" }

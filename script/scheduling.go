@@ -12,7 +12,7 @@ type scheduler struct {
 	decider
 	keys    []queuedKey // by number of the request, modulo their number
 	victim  *starlark.Function
-	running runningRequests
+	running requestList[policy.Running]
 	drawn   policy.Request // what draws are about
 }
 
@@ -46,7 +46,7 @@ func newScheduler(p *program, env policy.Env, maxSteps uint64) (policy.Scheduler
 	if s.function == nil && s.victim == nil {
 		return nil, m.missing("order")
 	}
-	s.running.of = m
+	s.running = newRunning(m)
 	return s, nil
 }
 
@@ -114,7 +114,7 @@ func (s *scheduler) Victim(running []policy.Running, ctx *policy.SchedulerContex
 	s.begin()
 	s.now = now{at: ctx.Now}
 	s.draws.about(nil)
-	s.running.list, s.running.blocks = running, share(ctx.TotalBlocks-ctx.FreeBlocks, ctx.TotalBlocks)
+	s.running.begin(running)
 	s.args[0] = &s.running
 	answer := s.call(s.victim, s.args[:1])
 	if whole, ok := answer.(starlark.Int); ok {
@@ -125,55 +125,3 @@ func (s *scheduler) Victim(running []policy.Running, ctx *policy.SchedulerContex
 	s.answer(TypeError, s.victim, "returns %s: want the index of a running request, 0 to %d", clip(answer.String(), mostName), len(running)-1)
 	return 0
 }
-
-// runningRequests is the argument of victim: columns with an entry for each request of
-// the running list, in its order.
-type runningRequests struct {
-	of     *machine
-	list   []policy.Running
-	blocks float64 // share of KV blocks in use
-}
-
-// runningColumns are the columns of it.
-var runningColumns = map[string]func(x *runningRequests, r *policy.Running) float64{
-	"priority":  func(_ *runningRequests, r *policy.Running) float64 { return r.Priority },
-	"age":       func(x *runningRequests, r *policy.Running) float64 { return x.of.now.at.Sub(r.Arrival).Seconds() },
-	"input":     func(_ *runningRequests, r *policy.Running) float64 { return float64(r.Input) },
-	"computed":  func(_ *runningRequests, r *policy.Running) float64 { return float64(r.Computed) },
-	"generated": func(_ *runningRequests, r *policy.Running) float64 { return float64(r.Generated) },
-}
-
-// Attr implements starlark.HasAttrs.
-func (x *runningRequests) Attr(name string) (starlark.Value, error) {
-	f := runningColumns[name]
-	if f == nil {
-		return nil, noAttribute("running", name, x.AttrNames())
-	}
-	v := x.of.newVec(len(x.list))
-	for k := range x.list {
-		v.data[k] = f(x, &x.list[k])
-	}
-	return v, nil
-}
-
-// AttrNames implements starlark.HasAttrs.
-func (x *runningRequests) AttrNames() (list []string) {
-	for name := range runningColumns { // any order: users sort
-		list = append(list, name)
-	}
-	return list
-}
-
-func (x *runningRequests) String() string       { return "<running>" }
-func (x *runningRequests) Type() string         { return "running" }
-func (x *runningRequests) Freeze()              {}
-func (x *runningRequests) Truth() starlark.Bool { return true }
-func (x *runningRequests) Hash() (uint32, error) {
-	return 0, typeMistake("running cannot be a key")
-}
-
-// Len makes len(running) the number of requests.
-func (x *runningRequests) Len() int { return len(x.list) }
-
-// Index implements starlark.Indexable: there are no single requests.
-func (x *runningRequests) Index(k int) starlark.Value { return starlark.MakeInt(k) }

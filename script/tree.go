@@ -218,10 +218,12 @@ func (r *treeReader) ident(x *syntax.Ident) syntax.Expr {
 	of := func(parameter string) syntax.Expr {
 		return &syntax.DotExpr{X: &syntax.Ident{NamePos: x.NamePos, Name: parameter}, Dot: x.NamePos, NamePos: x.NamePos, Name: &syntax.Ident{NamePos: x.NamePos, Name: x.Name}}
 	}
-	own := requestAttributes
+	own := attributeTable(requestAttributes)
 	if r.kind == policy.AutoscaleKind {
 		own = scaleAttributes
 	}
+	_, isOwn := own.find(x.Name)
+	_, isCount := clusterAttributes[x.Name]
 	_, isColumn := columns().byName[x.Name]
 	switch {
 	case x.Name == "admit" && r.kind == policy.AdmissionKind:
@@ -230,11 +232,11 @@ func (r *treeReader) ident(x *syntax.Ident) syntax.Expr {
 		return &syntax.Ident{NamePos: x.NamePos, Name: "False"}
 	case x.Name == "True" || x.Name == "False" || x.Name == "None" || x.Name == "cluster":
 		return x
-	case own[x.Name].help != "":
+	case isOwn:
 		return of(r.all)
 	case isColumn && r.one != "":
 		return of(r.one)
-	case clusterAttributes[x.Name].help != "" && r.kind != policy.SchedulerKind:
+	case isCount && r.kind != policy.SchedulerKind:
 		return of("cluster")
 	}
 	r.fault = r.cannot(x, fmt.Sprintf("there is no %s%s", clip(x.Name, mostName), suggest.Hint(x.Name, r.names(own))))
@@ -242,11 +244,8 @@ func (r *treeReader) ident(x *syntax.Ident) syntax.Expr {
 }
 
 // names are the names that a tree may use.
-func (r *treeReader) names(own map[string]attribute) []string {
-	var list []string
-	for name := range own { // any order: they are sorted
-		list = append(list, name)
-	}
+func (r *treeReader) names(own attributeTable) []string {
+	list := own.names()
 	if r.one != "" {
 		list = append(list, columns().names()...)
 	}
