@@ -62,7 +62,7 @@ type filtered struct {
 	kv       float64
 
 	cursor changeCursor
-	view   View
+	view   *View   // another one with each view of the router, as inner knows it by its address
 	out    []int32 // routable instances that a filter leaves out, ascending
 	passed int     // routable instances that pass; 0: all are seen
 	both   []int32 // instances that these filters or those of inner leave out
@@ -79,7 +79,7 @@ func (f *filtered) Observes() Signals { return f.inner.Observes() | f.reads }
 // Route implements Routing.
 func (f *filtered) Route(req *Request, priority float64, st *RouterState, view *View, now vtime.Time) RoutingDecision {
 	f.sync(view)
-	d := f.inner.Route(req, priority, st, &f.view, now)
+	d := f.inner.Route(req, priority, st, f.view, now)
 	switch {
 	case f.passed == 0:
 	case len(d.FilteredOut) == 0:
@@ -110,10 +110,10 @@ func (f *filtered) OnRouted(req *Request, target int) {
 // sync brings the copy up to the view.
 func (f *filtered) sync(view *View) {
 	if f.cursor.view != view {
-		f.view = View{}
+		f.view = &View{}
 	}
 	first, all := f.cursor.sync(view)
-	v := &f.view
+	v := f.view
 	v.Declared, v.MaxNumSeqs, v.CPUEntries, v.BlockSize = f.inner.Observes(), view.MaxNumSeqs, view.CPUEntries, view.BlockSize
 	if all {
 		f.out, f.passed = f.out[:0], 0
@@ -182,7 +182,7 @@ func (f *filtered) copy(view *View, i int) {
 		_, out := slices.BinarySearch(f.out, int32(i))
 		s.Routable = s.Routable && !out
 	}
-	v := &f.view
+	v := f.view
 	v.Set(i, s)
 	v.ShowService(i, view.Service(i))
 	if i >= len(view.own) {

@@ -34,9 +34,9 @@ func naiveFiltered(view *View, queue int32, kv float64) (masked *View, out []int
 // seenBehindFilters is the view that a policy with filters was given.
 func seenBehindFilters(r Routing) *View {
 	if f, ok := r.(*filteredExplainer); ok {
-		return &f.view
+		return f.view
 	}
-	return &r.(*filtered).view
+	return r.(*filtered).view
 }
 
 // Filtered policies decide as policies that never saw the instances left out, while instances change, come and go.
@@ -107,6 +107,25 @@ func TestFiltersWhenAnotherInstancePasses(t *testing.T) {
 		}
 		if d := p.Route(&Request{}, 0, &RouterState{}, view, 0); d.Target != want {
 			t.Errorf("decision %d: %+v, want instance %d", k, d, want)
+		}
+	}
+}
+
+// A policy with a filter that is asked about one view and then about another decides as one that is new.
+func TestFiltersFollowAnotherView(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 12))
+	for _, name := range []string{"least-loaded", "weighted"} {
+		make := func() Routing {
+			return mustRoute(t, name, Env{BlockSize: 16, Draws: NewDraws(1)}, Setting{"max_queue", "3"})
+		}
+		old := make()
+		for n := range 200 {
+			view := randomView(rng, 1+rng.IntN(6))
+			view.Declared = old.Observes()
+			want, got := make().Route(&Request{}, 0, &RouterState{}, view, 0), old.Route(&Request{}, 0, &RouterState{}, view, 0)
+			if got.Target != want.Target || !slices.Equal(got.FilteredOut, want.FilteredOut) {
+				t.Fatalf("%s, view %d: %+v, want %+v", name, n, got, want)
+			}
 		}
 	}
 }
