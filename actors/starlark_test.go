@@ -47,13 +47,20 @@ def route(req, i):
     s = s + 1.0 / 8.0 * (1 / (1 + i.queue + i.running + i.in_flight))
     return s + 3.0 / 8.0 * idle + 2.0 / 8.0 * i.hit_rate
 `},
+	{"least-loaded with filters", "{type: least-loaded, params: {max_queue: 1, max_kv: 0.5}}", "random", `
+def filter(req, i):
+    return below(i.queue, 2) * (1 - above(i.kv, 0.5))
+
+def route(req, i):
+    return 0 - (i.queue + i.running + i.in_flight)
+`},
 }
 
 // TestTemplatesInStarlarkAreTheTemplates: the digest of a run does not tell who decides, on
 // any executor.
 func TestTemplatesInStarlarkAreTheTemplates(t *testing.T) {
 	executors := []actors.Execution{{Workers: 1, Sequential: true}, {Workers: 1}, {Workers: 2}, {Workers: 3, Inline: -1}, {Workers: 8, Inline: -1}}
-	for seed := range uint64(testsize.Cases(t, 20, 20, 100)) {
+	for seed := range uint64(testsize.Cases(t, 24, 24, 120)) {
 		rng := rand.New(rand.NewPCG(seed, 0x737461))
 		cfg := actors.DefaultConfig()
 		cfg.Seed, cfg.NumInstances, cfg.NumRequests = seed, 1+rng.IntN(9), 200+rng.Int64N(200)

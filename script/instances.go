@@ -25,16 +25,21 @@ func newInstances(m *machine) *instances {
 
 // begin lists the instances of a decision.
 func (x *instances) begin(listed func(v *policy.View, i int) bool) {
-	for _, k := range x.read {
-		x.cached[k] = nil
-	}
-	x.read, x.rows = x.read[:0], x.rows[:0]
+	x.list(x.rows[:0])
 	v := x.of.now.view
 	for _, i := range v.Present() {
 		if listed(v, int(i)) {
 			x.rows = append(x.rows, i)
 		}
 	}
+}
+
+// list makes rows the instances; columns are read anew.
+func (x *instances) list(rows []int32) {
+	for _, k := range x.read {
+		x.cached[k] = nil
+	}
+	x.read, x.rows = x.read[:0], rows
 }
 
 // routable is the instances that a request may go to.

@@ -10,9 +10,12 @@ import (
 
 // deciders are the functions of a program, with the kind of policy that calls each.
 var deciders = map[string]policy.Kind{
-	"admit": policy.AdmissionKind, "priority": policy.PriorityKind, "route": policy.RoutingKind,
+	"admit": policy.AdmissionKind, "priority": policy.PriorityKind, "route": policy.RoutingKind, "filter": policy.RoutingKind,
 	"order": policy.SchedulerKind, "victim": policy.SchedulerKind, "scale": policy.AutoscaleKind,
 }
+
+// companions are those that need another one beside them.
+var companions = []string{"filter"}
 
 // Kinds returns the kinds of policies that a program has functions for, in their order. It finds
 // functions that are defined or assigned outside of others. file is the name of the program in
@@ -58,7 +61,9 @@ func Kinds(file, source string) ([]policy.Kind, error) {
 	if kinds == nil {
 		names := []string{}
 		for name := range deciders { // any order: sorted below
-			names = append(names, signatures[name])
+			if !slices.Contains(companions, name) {
+				names = append(names, signatures[name])
+			}
 		}
 		slices.Sort(names)
 		return nil, &Error{File: p.name, Kind: SyntaxError, Message: "decides nothing: want " + joinOr(names)}

@@ -262,7 +262,7 @@ func arity(f *starlark.Function, most int) int {
 
 // signatures are the functions that policies call.
 var signatures = map[string]string{
-	"route": "def route(req, i)", "admit": "def admit(req, i)", "priority": "def priority(req, i)",
+	"route": "def route(req, i)", "filter": "def filter(req, i)", "admit": "def admit(req, i)", "priority": "def priority(req, i)",
 	"order": "def order(req)", "victim": "def victim(running)", "scale": "def scale(ctx, i)",
 }
 
@@ -275,5 +275,9 @@ func (m *machine) missing(name string) error {
 		}
 	}
 	slices.Sort(names)
-	return &Error{File: m.program.name, Kind: SyntaxError, Message: fmt.Sprintf("want a function %s(…)%s: %s", name, suggest.Hint(name, names), signatures[name])}
+	without := ""
+	if name == "route" && m.globals["filter"] != nil {
+		without = "; filter is asked before route"
+	}
+	return &Error{File: m.program.name, Kind: SyntaxError, Message: fmt.Sprintf("want a function %s(…)%s: %s%s", name, suggest.Hint(name, names), signatures[name], without)}
 }

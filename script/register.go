@@ -47,9 +47,9 @@ func init() {
 	register(policy.PriorityKind, "priority(req, i)", func(p *program, _ policy.Values, env policy.Env, steps uint64) (policy.Priority, error) {
 		return newPriority(p, env, steps)
 	}, []string{"priority"})
-	register(policy.RoutingKind, "route(req, i)", func(p *program, v policy.Values, env policy.Env, steps uint64) (policy.Routing, error) {
+	register(policy.RoutingKind, "route(req, i), filter(req, i)", func(p *program, v policy.Values, env policy.Env, steps uint64) (policy.Routing, error) {
 		return newRouting(p, env, steps, v.Text("tie") == "lowest")
-	}, []string{"route"}, tie)
+	}, []string{"route", "filter"}, tie)
 	register(policy.SchedulerKind, "order(req), victim(running)", func(p *program, _ policy.Values, env policy.Env, steps uint64) (policy.Scheduler, error) {
 		return newScheduler(p, env, steps)
 	}, []string{"order", "victim"})

@@ -68,8 +68,10 @@ func (d *decider) prepare(req *policy.Request, st *policy.RouterState, view *pol
 // routing is a program's route.
 type routing struct {
 	decider
-	lowest bool      // of equals the lowest index, else a draw
-	scores []float64 // by instance
+	filter *starlark.Function // nil: it has none
+	lowest bool               // of equals the lowest index, else a draw
+	scores []float64          // by instance
+	out    []int32            // instances that the filter left out, ascending
 }
 
 func newRouting(p *program, env policy.Env, maxSteps uint64, lowest bool) (policy.Routing, error) {
@@ -77,7 +79,11 @@ func newRouting(p *program, env policy.Env, maxSteps uint64, lowest bool) (polic
 	if err != nil {
 		return nil, err
 	}
-	return &routing{decider: d, lowest: lowest}, nil
+	filter, err := d.machine.function("filter", 1, 2)
+	if err != nil {
+		return nil, err
+	}
+	return &routing{decider: d, filter: filter, lowest: lowest}, nil
 }
 
 // Route implements policy.Routing.
@@ -88,6 +94,14 @@ func (r *routing) Route(req *policy.Request, priority float64, st *policy.Router
 		return policy.RoutingDecision{Target: -1, Reason: policy.NoInstance}
 	}
 	r.args = [2]starlark.Value{&r.req, r.all}
+	r.leaveOut()
+	d := r.choose(req, view)
+	d.FilteredOut = r.out
+	return d
+}
+
+// choose asks the program about the instances that it is shown.
+func (r *routing) choose(req *policy.Request, view *policy.View) policy.RoutingDecision {
 	switch answer := r.call(r.function, r.args[:r.given]).(type) {
 	case starlark.Int:
 		k, ok := answer.Int64()
