@@ -14,13 +14,19 @@ import (
 // TestFaultsOfProgramsAreTheSameOnAnyExecutor: kind, place and text, as an error in the
 // user's input; and what a program printed before.
 func TestFaultsOfProgramsAreTheSameOnAnyExecutor(t *testing.T) {
-	for kind, source := range map[policy.Kind]string{
-		policy.AdmissionKind: "def admit(req):\n  print(req.input)\n  return [True][int(req.now)] == None or True",
-		policy.PriorityKind:  "def priority(req):\n  print(req.input)\n  return [1][int(req.now)]",
-		policy.RoutingKind:   "def route(req, i):\n  print(req.input)\n  return [0][int(req.now)]",
-		policy.SchedulerKind: "def order(req):\n  print(req.input)\n  return [req.input][int(req.arrival)]",
-		policy.AutoscaleKind: "def scale(ctx, i):\n  print(ctx.now)\n  return [None][int(ctx.now)]",
+	for _, c := range []struct {
+		kind   policy.Kind
+		source string
+	}{
+		{policy.AdmissionKind, "def admit(req):\n  print(req.input)\n  return [True][int(req.now)] == None or True"},
+		{policy.PriorityKind, "def priority(req):\n  print(req.input)\n  return [1][int(req.now)]"},
+		{policy.RoutingKind, "def route(req, i):\n  print(req.input)\n  return [0][int(req.now)]"},
+		{policy.SchedulerKind, "def order(req):\n  print(req.input)\n  return [req.input][int(req.arrival)]"},
+		{policy.AutoscaleKind, "def scale(ctx, i):\n  print(ctx.now)\n  return [None][int(ctx.now)]"},
+		{policy.SchedulerKind, "# its answer shows which instance it is of\n\ndef make_batch(waiting, running, ctx):\n  print(ctx.now)\n  return [0] if ctx.now < 1 else [1000 * len(running) + len(waiting) + ctx.free_tokens]"},
+		{policy.SchedulerKind, "def on_arrival(req):\n  print(req.input)\n  [0][int(req.now)]\ndef make_batch(waiting):\n  return range(len(waiting))"},
 	} {
+		kind, source := c.kind, c.source
 		var first *script.Error
 		for _, e := range []actors.Execution{{Workers: 1, Sequential: true}, {Workers: 1}, {Workers: 2, Inline: -1}, {Workers: 3, Inline: -1}, {Workers: 8, Inline: -1, Ahead: 40}} {
 			cfg := actors.DefaultConfig()

@@ -28,6 +28,7 @@ func (f *batcher) admitChosen(b *batch, left int32) {
 	for _, i := range c.slots {
 		c.waiting = append(c.waiting, f.requests.at(i).Waiting)
 	}
+	f.refreshContext(b.formedAt) // running requests took blocks
 	f.ctx.Budget = left
 	c.choice = c.maker.MakeBatch(c.waiting, f.runningView(), &f.ctx, c.choice[:0])
 	f.ctx.Budget = 0

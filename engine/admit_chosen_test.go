@@ -15,6 +15,7 @@ type everyone struct {
 	policy.Scheduler
 	arrived []int64
 	made    []string // waiting/running/budget of each formation
+	wrong   string   // what the context says that is not so
 	reverse bool
 }
 
@@ -27,6 +28,13 @@ func (s *everyone) OnRequestArrival(w *policy.Waiting, ctx *policy.SchedulerCont
 
 func (s *everyone) MakeBatch(waiting []policy.Waiting, running []policy.Running, ctx *policy.SchedulerContext, choice []int32) []int32 {
 	s.made = append(s.made, fmt.Sprintf("%d/%d/%d", len(waiting), len(running), ctx.Budget))
+	free := ctx.TotalBlocks
+	for k := range running {
+		free -= int64(running[k].Computed+15) / 16
+	}
+	if ctx.FreeBlocks != free || ctx.FreeSeqs != 4-ctx.Running || int(ctx.Running) != len(running) || int(ctx.Waiting) != len(waiting) {
+		s.wrong = fmt.Sprintf("%+v, want %d free blocks, and %d waiting and %d running requests", *ctx, free, len(waiting), len(running))
+	}
 	for k := range waiting {
 		choice = append(choice, int32(k))
 	}
@@ -65,6 +73,9 @@ func TestChoosingEveryoneIsFCFS(t *testing.T) {
 		chosen, got := serveAll(t, func(c *Config) { roomy(c); c.Scheduler = chooser }, requests...)
 		if chosen.Counters != fcfs.Counters || !slices.Equal(got.lines, want.lines) {
 			t.Fatalf("seed %d: chosen %+v\nfcfs %+v", seed, chosen.Counters, fcfs.Counters)
+		}
+		if chooser.wrong != "" {
+			t.Fatalf("seed %d: %s", seed, chooser.wrong)
 		}
 		if len(chooser.arrived) != len(requests) || !slices.IsSorted(chooser.arrived) {
 			t.Fatalf("seed %d: arrivals %v, want each request once", seed, chooser.arrived)

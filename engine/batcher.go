@@ -117,7 +117,7 @@ func (f *batcher) used() int { return f.total - f.cache.Free() }
 // refreshContext renews what schedulers see of the instance.
 func (f *batcher) refreshContext(now vtime.Time) {
 	f.ctx = policy.SchedulerContext{
-		Now: now, Waiting: f.requests.waiting(), Running: f.requests.running(),
+		Now: now, Waiting: f.requests.waiting(), Running: f.requests.running(), FreeSeqs: f.cfg.MaxNumSeqs - f.requests.running(),
 		FreeBlocks: int64(f.cache.Free()), TotalBlocks: int64(f.total),
 	}
 }

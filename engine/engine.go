@@ -54,6 +54,9 @@ func New(index int, cfg Config) *Engine {
 // initialise makes e, which is zero, an idle instance.
 func initialise(e *Engine, index int, cfg Config) {
 	_, makesBatches := cfg.Scheduler.(policy.BatchMaker) // it looks at every running request
+	if makesBatches && cfg.Scheduler.Reorders() {
+		panic("engine: a scheduler that makes batches reorders the wait queue")
+	}
 	cfg.StepByStep = cfg.StepByStep || cfg.BlockEvents != nil || makesBatches
 	e.cfg, e.index = cfg, int32(index)
 	e.requests.cfg, e.requests.maxLen = &e.cfg, cfg.EffectiveMaxModelLen()

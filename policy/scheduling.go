@@ -34,6 +34,7 @@ type SchedulerContext struct {
 	Now         vtime.Time
 	Waiting     int32 // requests in the wait queue
 	Running     int32 // requests in the running list
+	FreeSeqs    int32 // requests that the running list has room for
 	FreeBlocks  int64
 	TotalBlocks int64
 	Budget      int32 // tokens that running requests left of the step; in MakeBatch only
@@ -62,7 +63,7 @@ type Scheduler interface {
 
 // BatchMaker is a Scheduler that chooses at each formation which waiting requests may be admitted, as a set: it can leave
 // requests out, and requests that fit pass others that do not. Running requests come first as always; Chunk can leave
-// out their prefill. Its instance has no decode runs, so that each step costs time, and no CPU tier or pulls.
+// out their prefill. Reorders is false. Its instance has no decode runs, so that each step costs time, and no CPU tier or pulls.
 type BatchMaker interface {
 	Scheduler
 	// MakeBatch appends to choice, which is empty, the indices of the waiting requests that are tried, in the order in

@@ -39,7 +39,7 @@ type attributeTable interface {
 
 // attributeTables are the tables of all arguments but instances, whose attributes are columns.
 func attributeTables() []attributeTable {
-	return []attributeTable{requestAttributes, clusterAttributes, scaleAttributes, runningColumns}
+	return []attributeTable{requestAttributes, clusterAttributes, scaleAttributes, batchAttributes, runningColumns, waitingColumns}
 }
 
 // methods are the attributes of Starlark's own types, sorted.

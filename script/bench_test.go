@@ -34,16 +34,22 @@ func mustRouting(t testing.TB, source string) policy.Routing {
 
 func BenchmarkRoute(b *testing.B) {
 	for _, n := range []int{16, 256} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			p, view := mustRouting(b, linear), viewOf(n)
-			st := &policy.RouterState{View: view, Declared: p.Observes()}
-			view.Declared = p.Observes()
-			req := &policy.Request{}
-			b.ReportAllocs()
-			for k := range b.N {
-				req.ID = int64(k)
-				p.Route(req, 0, st, view, vtime.Time(k))
-			}
-		})
+		benchRoute(b, fmt.Sprint(n), linear, n)
+		benchRoute(b, fmt.Sprintf("%d filtered", n), linear+"\ndef filter(req, i):\n    return below(i.kv, 0.95) * below(i.queue, 6)\n", n)
 	}
+}
+
+// benchRoute measures decisions of a program about n instances.
+func benchRoute(b *testing.B, name, source string, n int) {
+	b.Run(name, func(b *testing.B) {
+		p, view := mustRouting(b, source), viewOf(n)
+		st := &policy.RouterState{View: view, Declared: p.Observes()}
+		view.Declared = p.Observes()
+		req := &policy.Request{}
+		b.ReportAllocs()
+		for k := range b.N {
+			req.ID = int64(k)
+			p.Route(req, 0, st, view, vtime.Time(k))
+		}
+	})
 }

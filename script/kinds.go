@@ -11,11 +11,12 @@ import (
 // deciders are the functions of a program, with the kind of policy that calls each.
 var deciders = map[string]policy.Kind{
 	"admit": policy.AdmissionKind, "priority": policy.PriorityKind, "route": policy.RoutingKind, "filter": policy.RoutingKind,
-	"order": policy.SchedulerKind, "victim": policy.SchedulerKind, "scale": policy.AutoscaleKind,
+	"order": policy.SchedulerKind, "victim": policy.SchedulerKind, "make_batch": policy.SchedulerKind, "on_arrival": policy.SchedulerKind,
+	"scale": policy.AutoscaleKind,
 }
 
 // companions are those that need another one beside them.
-var companions = []string{"filter"}
+var companions = []string{"filter", "on_arrival"}
 
 // Kinds returns the kinds of policies that a program has functions for, in their order. It finds
 // functions that are defined or assigned outside of others. file is the name of the program in

@@ -18,8 +18,9 @@ func TestKindsOfAProgram(t *testing.T) {
 		{"def route(req, i):\n    return i.kv", []policy.Kind{policy.RoutingKind}, ""},
 		{"def scale(ctx, i):\n    return 1\ndef victim(r):\n    return 0\ndef order(req):\n    return 1\ndef admit(req):\n    return True\ndef priority(req):\n    return 1", []policy.Kind{policy.AdmissionKind, policy.PriorityKind, policy.SchedulerKind, policy.AutoscaleKind}, ""},
 		{"if True:\n    route = lambda req, i: i.kv\nelse:\n    def admit(req):\n        return True", []policy.Kind{policy.AdmissionKind, policy.RoutingKind}, ""},
-		{"def f(x):\n    def route(req, i):\n        return 0\n    return x", nil, "p.star: decides nothing: want def admit(req, i), def order(req), def priority(req, i), def route(req, i), def scale(ctx, i) or def victim(running)"},
+		{"def f(x):\n    def route(req, i):\n        return 0\n    return x", nil, "p.star: decides nothing: want def admit(req, i), def make_batch(waiting, running, ctx), def order(req), def priority(req, i), def route(req, i), def scale(ctx, i) or def victim(running)"},
 		{"def filter(req, i):\n    return i.kv", []policy.Kind{policy.RoutingKind}, ""}, // a run says that route is missing
+		{"def make_batch(waiting):\n    return []", []policy.Kind{policy.SchedulerKind}, ""},
 		{"", nil, "p.star: decides nothing"},
 		{"def route(req, i):\n    return x", nil, "p.star:2:12: there is no x"},
 		{"def route(", nil, "p.star:1:"},

@@ -213,8 +213,18 @@ func (m *machine) panicHere(err error) {
 
 // answer panics with the fault of a function whose answer is no decision.
 func (m *machine) answer(kind ErrorKind, f *starlark.Function, format string, args ...any) {
-	p := f.Position()
-	m.stop(&Error{File: m.program.name, Line: int(p.Line), Column: int(p.Col), Kind: kind, Function: f.Name(), Message: clip(oneLine(fmt.Sprintf(format, args...)), mostMessage)})
+	m.stop(m.faultOf(f, kind, format, args...))
+}
+
+// faultOf is an error at the place where a function is defined; nil for what the file has
+// outside of functions.
+func (m *machine) faultOf(f *starlark.Function, kind ErrorKind, format string, args ...any) *Error {
+	fault := &Error{File: m.program.name, Kind: kind, Message: clip(oneLine(fmt.Sprintf(format, args...)), mostMessage)}
+	if f != nil {
+		p := f.Position()
+		fault.Line, fault.Column, fault.Function = int(p.Line), int(p.Col), f.Name()
+	}
+	return fault
 }
 
 // mostPrinted bounds what a policy prints, in bytes.
@@ -243,6 +253,14 @@ const mostDrawn = 1 << 16
 
 // about begins the draws of a decision about a request.
 func (d *draws) about(req *policy.Request) { d.req, d.drawn = req, 0 }
+
+// tag returns a number of a request of which a program cannot tell which one it is in a run.
+// No two requests of a run have the same one, but by a chance of one in 2⁵³.
+func (m *machine) tag(id int64) float64 {
+	var of policy.Request
+	of.ID = id
+	return float64(m.env.Draws.IntN(&of, tags<<28, 1<<53))
+}
 
 // rand returns a number from 0 to below 1.
 func (m *machine) rand() (float64, error) {

@@ -36,6 +36,12 @@ func TestPageHasEveryName(t *testing.T) {
 	for name, a := range scaleAttributes {
 		row("ctx", name, a.help)
 	}
+	for name, a := range batchAttributes {
+		row("ctx", name, a.help)
+	}
+	for name, c := range waitingColumns {
+		row("waiting", name, c.help)
+	}
 	for name, c := range runningColumns {
 		row("running", name, c.help)
 	}

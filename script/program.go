@@ -23,7 +23,7 @@ type program struct {
 	name     string // of the file, for messages
 	compiled *starlark.Program
 	signals  policy.Signals // that it may read
-	draws    bool           // it may call rand
+	draws    bool           // it may call rand, or read tags
 }
 
 // options are the parts of Starlark that are off by default and allowed here.
@@ -205,6 +205,7 @@ func (r *reading) walk(n syntax.Node, of *part) {
 			of.draws = of.draws || n.Name == "rand"
 		case *syntax.DotExpr:
 			name := n.Name.Name
+			of.draws = of.draws || name == "tag"
 			if signals, known := attributeSignals(name); known {
 				of.signals |= signals
 			} else {
@@ -246,8 +247,7 @@ func (m *machine) function(name string, least, most int) (*starlark.Function, er
 		required--
 	}
 	if required > most || f.NumParams() < least && !f.HasVarargs() {
-		p := f.Position()
-		return nil, &Error{File: m.program.name, Line: int(p.Line), Column: int(p.Col), Kind: SyntaxError, Function: name, Message: fmt.Sprintf("has %d parameters, want %s", f.NumParams(), signatures[name])}
+		return nil, m.faultOf(f, SyntaxError, "has %d parameters, want %s", f.NumParams(), signatures[name])
 	}
 	return f, nil
 }
@@ -263,7 +263,7 @@ func arity(f *starlark.Function, most int) int {
 // signatures are the functions that policies call.
 var signatures = map[string]string{
 	"route": "def route(req, i)", "filter": "def filter(req, i)", "admit": "def admit(req, i)", "priority": "def priority(req, i)",
-	"order": "def order(req)", "victim": "def victim(running)", "scale": "def scale(ctx, i)",
+	"order": "def order(req)", "victim": "def victim(running)", "make_batch": "def make_batch(waiting, running, ctx)", "on_arrival": "def on_arrival(req, ctx)", "scale": "def scale(ctx, i)",
 }
 
 // missing is the error of a program without the function that a policy needs.

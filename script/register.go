@@ -50,9 +50,9 @@ func init() {
 	register(policy.RoutingKind, "route(req, i), filter(req, i)", func(p *program, v policy.Values, env policy.Env, steps uint64) (policy.Routing, error) {
 		return newRouting(p, env, steps, v.Text("tie") == "lowest")
 	}, []string{"route", "filter"}, tie)
-	register(policy.SchedulerKind, "order(req), victim(running)", func(p *program, _ policy.Values, env policy.Env, steps uint64) (policy.Scheduler, error) {
+	register(policy.SchedulerKind, "order(req), make_batch(waiting, running, ctx), on_arrival(req, ctx), victim(running)", func(p *program, _ policy.Values, env policy.Env, steps uint64) (policy.Scheduler, error) {
 		return newScheduler(p, env, steps)
-	}, []string{"order", "victim"})
+	}, []string{"order", "victim", "make_batch", "on_arrival"})
 	register(policy.AutoscaleKind, "scale(ctx, i)", func(p *program, _ policy.Values, env policy.Env, steps uint64) (policy.Autoscale, error) {
 		return newAutoscale(p, env, steps)
 	}, []string{"scale"})

@@ -16,6 +16,7 @@ type request struct {
 	waiting  *policy.Waiting // nil: it does not
 	priority float64
 	scored   bool // it has a priority
+	present  bool // it is asked about at the present alone, although it waits
 	kind     policy.Kind
 }
 
@@ -54,12 +55,20 @@ func makeRequestAttributes() attributes[*request] {
 			return f(r)
 		})
 	}
-	waiting := func(help string, f func(w *policy.Waiting) starlark.Value) attribute[*request] {
+	waiting := func(help string, f func(r *request) starlark.Value) attribute[*request] {
 		return of(help, func(r *request) starlark.Value {
 			if r.waiting == nil {
 				return nil
 			}
-			return f(r.waiting)
+			return f(r)
+		})
+	}
+	timely := func(help string, f func(r *request) starlark.Value) attribute[*request] {
+		return of(help, func(r *request) starlark.Value {
+			if r.full == nil && !r.present {
+				return nil
+			}
+			return f(r)
 		})
 	}
 	return attributes[*request]{
@@ -80,13 +89,14 @@ func makeRequestAttributes() attributes[*request] {
 		"hint":     full("the client's priority, 0 without", func(r *request) starlark.Value { return number(r.full.Hint) }),
 		"delays":   full("how often it was delayed", func(r *request) starlark.Value { return count(int64(r.full.Delays)) }),
 		"attempt":  full("how often an instance gave it back", func(r *request) starlark.Value { return count(int64(r.full.Attempt)) }),
-		"now":      full("the present, in seconds of virtual time", func(r *request) starlark.Value { return seconds(r.of.now.at) }),
-		"age": full("seconds since it arrived", func(r *request) starlark.Value {
+		"now":      timely("the present, in seconds of virtual time; not in order", func(r *request) starlark.Value { return seconds(r.of.now.at) }),
+		"age": timely("seconds since it arrived; not in order", func(r *request) starlark.Value {
 			return number(r.of.now.at.Sub(r.identity.Arrival).Seconds())
 		}),
 		"ttft_target": of("TTFT target of its tenant or class in seconds, None without", (*request).ttftTarget),
-		"queued":      waiting("when it was queued on the instance, in seconds; in order only", func(w *policy.Waiting) starlark.Value { return seconds(w.Queued) }),
-		"preempted":   waiting("whether it was preempted; in order only", func(w *policy.Waiting) starlark.Value { return starlark.Bool(w.Preempted) }),
+		"queued":      waiting("when it was queued on the instance, in seconds; in schedulers only", func(r *request) starlark.Value { return seconds(r.waiting.Queued) }),
+		"preempted":   waiting("whether it was preempted; in schedulers only", func(r *request) starlark.Value { return starlark.Bool(r.waiting.Preempted) }),
+		"tag":         waiting("a number that tells it apart from others; with another seed it has another one; in schedulers only", func(r *request) starlark.Value { return number(r.of.tag(r.waiting.ID)) }),
 
 		"tenant_active": tenant("active requests of its tenant", policy.Active, func(st *policy.RouterState, t workload.Label, _ vtime.Time) starlark.Value {
 			return count(st.ActiveOf(t))
@@ -117,12 +127,20 @@ func (r *request) maxOutput() starlark.Value {
 }
 
 func (r *request) ttftTarget() starlark.Value {
-	if f := r.of.env.TTFTTarget; f != nil {
-		if target := f(r.identity.Class, r.identity.Tenant); target > 0 {
-			return number(target.Seconds())
-		}
+	if target, any := r.of.ttftTarget(r.identity); any {
+		return number(target)
 	}
 	return starlark.None
+}
+
+// ttftTarget returns the TTFT target of a request in seconds, and whether it has any.
+func (m *machine) ttftTarget(of *workload.Identity) (target float64, any bool) {
+	f := m.env.TTFTTarget
+	if f == nil {
+		return 0, false
+	}
+	t := f(of.Class, of.Tenant)
+	return t.Seconds(), t > 0
 }
 
 // Attr implements starlark.HasAttrs.

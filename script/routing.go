@@ -26,6 +26,7 @@ const (
 	priorityDraws
 	orderDraws
 	scaleDraws
+	tags
 )
 
 // newDecider makes a policy that calls a function of a program.

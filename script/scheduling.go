@@ -10,7 +10,8 @@ import (
 // a function of what is constant while it waits, so it does not matter when it is computed.
 type scheduler struct {
 	decider
-	keys    []queuedKey // by number of the request, modulo their number
+	fcfs    policy.Scheduler // for what the program leaves open
+	keys    []queuedKey      // by number of the request, modulo their number
 	victim  *starlark.Function
 	running requestList[policy.Running]
 	drawn   policy.Request // what draws are about
@@ -35,18 +36,31 @@ func newScheduler(p *program, env policy.Env, maxSteps uint64) (policy.Scheduler
 		return nil, err
 	}
 	m.draws.kind = orderDraws
-	m.state.banned = "state is not known to a scheduler: the place of a request must not change while it waits"
-	s := &scheduler{decider: decider{machine: m, req: request{of: m, kind: policy.SchedulerKind}, given: 1}}
-	if s.function, err = m.function("order", 1, 1); err != nil {
+	m.state.banned = "state is known in make_batch, on_arrival and a victim beside them: the place of a request in order must not change while it waits"
+	s := &scheduler{decider: decider{machine: m, req: request{of: m, kind: policy.SchedulerKind}}, running: newRunning(m)}
+	if s.fcfs, err = policy.NewScheduler("fcfs", nil, env); err != nil {
 		return nil, err
 	}
-	if s.victim, err = m.function("victim", 1, 1); err != nil {
-		return nil, err
+	var makes, hears *starlark.Function
+	for _, f := range []struct {
+		name string
+		most int
+		to   **starlark.Function
+	}{{"order", 1, &s.function}, {"victim", 1, &s.victim}, {"make_batch", 3, &makes}, {"on_arrival", 2, &hears}} {
+		if *f.to, err = m.function(f.name, 1, f.most); err != nil {
+			return nil, err
+		}
 	}
-	if s.function == nil && s.victim == nil {
+	switch {
+	case makes != nil && s.function != nil:
+		return nil, m.faultOf(s.function, SyntaxError, "there is make_batch, which chooses the order too: want one of the two")
+	case makes != nil:
+		return newBatchMaker(s, m, makes, hears), nil
+	case hears != nil:
+		return nil, m.faultOf(hears, SyntaxError, "there is no make_batch for which it could remember anything: want both")
+	case s.function == nil && s.victim == nil:
 		return nil, m.missing("order")
 	}
-	s.running = newRunning(m)
 	return s, nil
 }
 
@@ -59,7 +73,7 @@ func (s *scheduler) Reorders() bool { return s.function != nil }
 // Less implements policy.Scheduler.
 func (s *scheduler) Less(a, b *policy.Waiting, ctx *policy.SchedulerContext) bool {
 	if s.function == nil {
-		return fcfsLess(a, b)
+		return s.fcfs.Less(a, b, ctx)
 	}
 	if n := len(s.keys); n == 0 || ctx != nil && int(ctx.Waiting) > n/2 && n < mostKeys {
 		s.keys = make([]queuedKey, max(leastKeys, 2*n)) // what was known is asked again
@@ -70,17 +84,6 @@ func (s *scheduler) Less(a, b *policy.Waiting, ctx *policy.SchedulerContext) boo
 		return x < y
 	case a.Arrival != b.Arrival:
 		return a.Arrival < b.Arrival
-	}
-	return a.ID < b.ID
-}
-
-// fcfsLess is the order of a queue that keeps its order.
-func fcfsLess(a, b *policy.Waiting) bool {
-	switch {
-	case a.Preempted != b.Preempted:
-		return a.Preempted
-	case a.Queued != b.Queued:
-		return a.Queued < b.Queued
 	}
 	return a.ID < b.ID
 }
@@ -101,15 +104,15 @@ func (s *scheduler) key(w *policy.Waiting) float64 {
 }
 
 // Chunk implements policy.Scheduler: whole prompts, as far as the budget goes.
-func (*scheduler) Chunk(_ *policy.Running, remaining, _ int32, _ *policy.SchedulerContext) int32 {
-	return remaining
+func (s *scheduler) Chunk(r *policy.Running, remaining, budget int32, ctx *policy.SchedulerContext) int32 {
+	return s.fcfs.Chunk(r, remaining, budget, ctx)
 }
 
 // Victim implements policy.Scheduler: without a function of the program the last of
 // the running list.
 func (s *scheduler) Victim(running []policy.Running, ctx *policy.SchedulerContext) int {
 	if s.victim == nil {
-		return len(running) - 1
+		return s.fcfs.Victim(running, ctx)
 	}
 	s.begin()
 	s.now = now{at: ctx.Now}

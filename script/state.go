@@ -67,12 +67,7 @@ func (s *state) check(f *starlark.Function) {
 	s.touched = false
 	size := 0
 	if err := s.measure(s.Dict, &size, 0); err != nil {
-		fault := &Error{File: s.of.program.name, Kind: StateError, Message: err.Error()}
-		if f != nil {
-			p := f.Position()
-			fault.Line, fault.Column, fault.Function = int(p.Line), int(p.Col), f.Name()
-		}
-		s.of.stop(fault)
+		s.of.stop(s.of.faultOf(f, StateError, "%s", err))
 	}
 	s.of.left -= min(s.of.left, uint64(size/valueSize))
 }
