@@ -50,7 +50,8 @@
 //	               yields; engines.go, engines_bounds.go one engine, or those of its
 //	               data-parallel ranks
 //	storage.go     storage tiers that instances share; storage_links.go their links
-//	policies.go    the policies of a run
+//	policies.go    the policies of a run; hints.go what the priority policy gives
+//	               besides the priority
 //	collector.go   outcomes, in order of arrival
 //	verify.go      one configuration on many executors, one digest
 //

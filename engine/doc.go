@@ -16,7 +16,7 @@
 //	preempt.go     batch formation request by request, with preemption
 //	batch.go       a step as it is formed, and the ring of those in flight
 //	requests.go    the phases of a request, and all that is counted by phase
-//	slot.go        what is known of a request
+//	slot.go        what is known of a request; hints.go the memory of its hints
 //	queue.go       the wait queue, and the part of the running list whose requests
 //	               are looked at one by one
 //	cohort.go      the other part: those that only decode, kept together as sums

@@ -17,7 +17,7 @@ func newAdmission(p *program, env policy.Env, maxSteps uint64) (policy.Admission
 	if err != nil {
 		return nil, err
 	}
-	return &admission{d}, nil
+	return &admission{d}, d.noHints(policy.AdmissionKind)
 }
 
 // Decide implements policy.Admission.
@@ -34,22 +34,6 @@ func (a *admission) Decide(req *policy.Request, st *policy.RouterState, now vtim
 		a.fail(TypeError, "returns a %s: want True, False, a text that says why not, or delay(seconds)", answer.Type())
 	}
 	return policy.AdmissionDecision{Verdict: policy.Reject, Reason: policy.ByPolicy}
-}
-
-// priority is a program's priority.
-type priority struct{ decider }
-
-func newPriority(p *program, env policy.Env, maxSteps uint64) (policy.Priority, error) {
-	d, err := newDecider(policy.PriorityKind, "priority", priorityDraws, p, env, maxSteps)
-	if err != nil {
-		return nil, err
-	}
-	return &priority{d}, nil
-}
-
-// Score implements policy.Priority.
-func (p *priority) Score(req *policy.Request, st *policy.RouterState, now vtime.Time) float64 {
-	return p.number(p.decide(req, st, st.View, now))
 }
 
 // number reads an answer that is a finite number.

@@ -20,7 +20,7 @@ func newAutoscale(p *program, env policy.Env, maxSteps uint64) (policy.Autoscale
 	if err != nil {
 		return nil, err
 	}
-	return &autoscale{decider: d}, nil
+	return &autoscale{decider: d}, d.noHints(policy.AutoscaleKind)
 }
 
 // Evaluate implements policy.Autoscale.

@@ -138,7 +138,7 @@ func newWaiting(m *machine) requestList[policy.Waiting] {
 		r := newWaitingRequest(m, &x.list[k])
 		return &r
 	}
-	return requestList[policy.Waiting]{of: m, name: "waiting", table: waitingColumns, row: row, cached: map[string]*vec{}}
+	return requestList[policy.Waiting]{of: m, name: "waiting", table: waitingColumns, row: row, hints: func(w *policy.Waiting) *policy.Hints { return w.Hints }, cached: map[string]*vec{}}
 }
 
 // newWaitingRequest makes a request that waits on an instance at present.

@@ -19,6 +19,7 @@
 //	builtins.go    the other functions; state.go what a policy remembers
 //	columns.go     what is known of instances; instances.go as arguments
 //	request.go     a request as an argument; cluster.go what the router counts
+//	hints.go       the priority policy, and what it gives besides a number
 //	routing.go, admission.go, scheduling.go, autoscale.go
 //	               the policies
 //	tree.go        decision trees, which become programs

@@ -26,6 +26,7 @@ type machine struct {
 	names   labelNames
 	now     now
 	globals starlark.StringDict
+	hints   map[string]int // indices of those that the program reads
 }
 
 // now is what the present decision is about.

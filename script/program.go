@@ -22,8 +22,10 @@ const mostSource = 64 << 10
 type program struct {
 	name     string // of the file, for messages
 	compiled *starlark.Program
-	signals  policy.Signals // that it may read
-	draws    bool           // it may call rand, or read tags
+	signals  policy.Signals  // that it may read
+	draws    bool            // it may call rand, or read tags
+	hints    []hintUse       // that it may read
+	declared syntax.Position // where it declares the hints that it gives
 }
 
 // options are the parts of Starlark that are off by default and allowed here.
@@ -140,6 +142,7 @@ type part struct {
 	uses    []string // names in it
 	signals policy.Signals
 	draws   bool
+	hints   []hintUse
 }
 
 // check looks for names that there are not, and for signals in what a policy can reach:
@@ -157,6 +160,11 @@ func (r *reading) check(file *syntax.File, wanted []string) error {
 			}
 			continue
 		}
+		if a, ok := s.(*syntax.AssignStmt); ok {
+			if to, ok := a.LHS.(*syntax.Ident); ok && to.Name == hintsName {
+				r.program.declared = to.NamePos
+			}
+		}
 		r.walk(s, outside)
 	}
 	if r.fault != nil {
@@ -171,6 +179,7 @@ func (r *reading) check(file *syntax.File, wanted []string) error {
 		reached[of] = true
 		r.program.signals |= of.signals
 		r.program.draws = r.program.draws || of.draws
+		r.program.hints = append(r.program.hints, of.hints...)
 		for _, name := range of.uses {
 			for _, next := range functions[name] {
 				reach(next)
@@ -204,7 +213,15 @@ func (r *reading) walk(n syntax.Node, of *part) {
 			of.uses = append(of.uses, n.Name)
 			of.draws = of.draws || n.Name == "rand"
 		case *syntax.DotExpr:
+			if use, from, reads := hintOf(n); reads {
+				of.hints = append(of.hints, use)
+				r.walk(from, of)
+				return false
+			}
 			name := n.Name.Name
+			if name == hintsName {
+				r.fail(n.Name.NamePos, "want the name of a hint, like req.hints.urgent")
+			}
 			of.draws = of.draws || name == "tag"
 			if signals, known := attributeSignals(name); known {
 				of.signals |= signals

@@ -18,6 +18,7 @@ type request struct {
 	scored   bool // it has a priority
 	present  bool // it is asked about at the present alone, although it waits
 	kind     policy.Kind
+	hints    hintsOf
 }
 
 func number(x float64) starlark.Value { return starlark.Float(x) }
@@ -85,6 +86,7 @@ func makeRequestAttributes() attributes[*request] {
 			}
 			return number(r.priority)
 		}),
+		hintsName:  of("[hints](#hints) of the priority policy, as in `req.hints.urgent`; not in admit and priority", (*request).hintsValue),
 		"deadline": full("by when it must have ended in seconds, None without", func(r *request) starlark.Value { return seconds(r.full.Deadline) }),
 		"hint":     full("the client's priority, 0 without", func(r *request) starlark.Value { return number(r.full.Hint) }),
 		"delays":   full("how often it was delayed", func(r *request) starlark.Value { return count(int64(r.full.Delays)) }),

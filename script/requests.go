@@ -16,6 +16,7 @@ type requestList[T any] struct {
 	name   string // of the argument
 	table  requestColumns[T]
 	row    func(x *requestList[T], k int) starlark.Value
+	hints  func(r *T) *policy.Hints
 	list   []T             // valid during the decision
 	cached map[string]*vec // columns that were read in this decision
 }
@@ -52,7 +53,7 @@ var runningColumns = requestColumns[policy.Running]{
 // newRunning makes the argument running.
 func newRunning(m *machine) requestList[policy.Running] {
 	row := func(x *requestList[policy.Running], k int) starlark.Value { return &runningRequest{x.of, &x.list[k]} }
-	return requestList[policy.Running]{of: m, name: "running", table: runningColumns, row: row, cached: map[string]*vec{}}
+	return requestList[policy.Running]{of: m, name: "running", table: runningColumns, row: row, hints: func(r *policy.Running) *policy.Hints { return r.Hints }, cached: map[string]*vec{}}
 }
 
 // begin lists the requests of a decision.
@@ -67,7 +68,10 @@ func (x *requestList[T]) Attr(name string) (starlark.Value, error) {
 		return v, nil
 	}
 	c, found := x.table[name]
-	if !found {
+	switch {
+	case name == hintsName:
+		return hintColumns[T]{x}, nil
+	case !found:
 		return nil, noAttribute(x.name, name, x.AttrNames())
 	}
 	v := x.of.newVec(len(x.list))
@@ -124,7 +128,10 @@ type runningRequest struct {
 // Attr implements starlark.HasAttrs.
 func (x *runningRequest) Attr(name string) (starlark.Value, error) {
 	c, found := runningColumns[name]
-	if !found {
+	switch {
+	case name == hintsName:
+		return &hintsOf{x.of, x.r.Hints}, nil
+	case !found:
 		return nil, noAttribute("a running request", name, x.AttrNames())
 	}
 	return starlark.Float(c.of(x.of, x.r)), nil

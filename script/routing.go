@@ -84,7 +84,7 @@ func newRouting(p *program, env policy.Env, maxSteps uint64, lowest bool) (polic
 	if err != nil {
 		return nil, err
 	}
-	return &routing{decider: d, filter: filter, lowest: lowest}, nil
+	return &routing{decider: d, filter: filter, lowest: lowest}, d.findHints()
 }
 
 // Route implements policy.Routing.

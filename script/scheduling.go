@@ -35,6 +35,9 @@ func newScheduler(p *program, env policy.Env, maxSteps uint64) (policy.Scheduler
 	if err != nil {
 		return nil, err
 	}
+	if err := m.findHints(); err != nil {
+		return nil, err
+	}
 	m.draws.kind = orderDraws
 	m.state.banned = "state is known in make_batch, on_arrival and a victim beside them: the place of a request in order must not change while it waits"
 	s := &scheduler{decider: decider{machine: m, req: request{of: m, kind: policy.SchedulerKind}}, running: newRunning(m)}
