@@ -254,7 +254,7 @@ func (a *audit) disaggregate(r *trace.Disaggregation) error {
 			return bad("a hand-over of a request that was not sent to the instance")
 		}
 	case "expired":
-		if a.tracing.Level != trace.Detailed || r.Prefill == nil || r.Decode != nil || *r.Blocks < 1 {
+		if a.tracing.Level != trace.Detailed || decided == nil || r.Prefill == nil || r.Decode != nil || *r.Blocks < 1 {
 			return bad("expired")
 		}
 	}

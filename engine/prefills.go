@@ -21,9 +21,10 @@ type prefills struct {
 
 // hold is KV that awaits its pull.
 type hold struct {
-	number int64
-	slot   int32
-	expiry vtime.Time
+	number  int64
+	slot    int32
+	expiry  vtime.Time
+	request int64 // the slot no longer has its number
 }
 
 // over says that the other side needs the KV of a slot no longer.
@@ -88,7 +89,7 @@ func (d *disaggregation) completes(i int32, now vtime.Time) bool {
 		if 2*d.first > cap(d.holds) {
 			d.holds, d.first = slices.Delete(d.holds, 0, d.first), 0
 		}
-		d.holds = append(d.holds, hold{h.hold, i, now.Add(d.cfg.HoldTimeout)})
+		d.holds = append(d.holds, hold{h.hold, i, now.Add(d.cfg.HoldTimeout), d.e.requests.at(i).ID})
 		k.PeakAwaiting = max(k.PeakAwaiting, int64(d.awaiting))
 	} else {
 		k.WithoutKV++
@@ -143,10 +144,10 @@ func (d *disaggregation) pollHolds(now vtime.Time, list []int32) []int32 {
 	d.over = d.over[:0]
 	for d.expiry() <= now {
 		d.counts.Expired++
-		i := d.holds[d.first].slot
+		h := d.holds[d.first]
+		i := h.slot
 		if o := d.e.diagnosis.observer; o != nil {
-			s := d.e.requests.at(i)
-			o.Expired(now, s.ID, int32(s.seq.Held()))
+			o.Expired(now, h.request, int32(d.e.requests.at(i).seq.Held()))
 		}
 		d.at(i).hold = 0
 		list = append(list, i)
