@@ -49,9 +49,10 @@ var layers = map[string]string{
 	"internal/testsize": "",
 	"examples/search":   "",
 
-	"internal/keytable":   "",
-	"internal/prefixtwin": "workload", // for tests
-	"prefixindex":         "internal/keytable kv workload",
+	"internal/keytable":    "",
+	"internal/prefixtwin":  "workload", // for tests
+	"internal/chromecheck": "",         // for tests
+	"prefixindex":          "internal/keytable kv workload",
 
 	"suggest":   "",
 	"yamldoc":   "suggest",
@@ -85,8 +86,9 @@ var layers = map[string]string{
 	"report/plaintext": "",
 
 	"report/openmetrics": "actors metrics",
+	"report/chrometrace": "trace metrics",
 
-	"cli": "script bench llmd report report/openmetrics report/plaintext calibrate calibrate/measured input yamldoc suggest study study/certify study/evaluate study/pointlog study/sweepfile actors setup latency bundle policy lookahead metrics trace study/confine study/evaluator " + workloads,
+	"cli": "script bench llmd report report/chrometrace report/openmetrics report/plaintext calibrate calibrate/measured input yamldoc suggest study study/certify study/evaluate study/pointlog study/sweepfile actors setup latency bundle policy lookahead metrics trace study/confine study/evaluator " + workloads,
 }
 
 // workloads are the packages about what arrives.

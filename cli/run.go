@@ -30,6 +30,7 @@ type outputs struct {
 	seriesFlags
 	metricsFlags
 	traceFlags
+	chromeFlags
 	Stats bool `group:"Output" help:"Say how the run was carried out (on standard error)."`
 }
 
@@ -72,6 +73,7 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 	files.attach(&cfg)
 	files.series.attach(&cfg, r.Step)
 	files.metrics.attach(&cfg)
+	files.chrome.attach(&cfg)
 	header := r.header(c, &cfg)
 	bar := c.progress(&cfg)
 	started := time.Now()
@@ -95,6 +97,7 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 	if failed != nil {
 		return failed
 	}
+	files.chrome.missing(c, len(result.Names.Instances))
 	c.noteExecution(result, took, r.Stats)
 	return firstOf(err, checkFailed(outcome.Checks))
 }
@@ -180,6 +183,7 @@ type files struct {
 	series                *seriesFile
 	metrics               *metricsFile
 	decisions             *decisions
+	chrome                *chromeTrace
 	writeRow              func(*actors.Row)
 	outcomes              []report.Request // for results
 }
@@ -212,6 +216,10 @@ func (o *outputs) open(ctx context.Context, which report.Rows) (*files, error) {
 		return nil, err
 	}
 	if f.decisions, err = o.traceFlags.open(ctx); err != nil {
+		f.discard()
+		return nil, err
+	}
+	if f.chrome, err = o.chromeFlags.open(ctx); err != nil {
 		f.discard()
 		return nil, err
 	}
@@ -258,6 +266,7 @@ func (f *files) finish(c *console, outcome *report.Run, all bool, kept *[]string
 	whole := !outcome.Partial
 	rows, record := f.rows.end(nil, whole, kept, (*output).finish), f.record.end(nil, whole, kept, (*output).finish)
 	series, metrics, decisions := f.series.end(outcome, kept), f.metrics.end(c, outcome, kept), f.decisions.end(whole, kept)
+	chrome := f.chrome.end(outcome.Result, kept)
 	var written error
 	if f.results != nil { // last: readers of the others from pipes must see their end
 		complete := *outcome
@@ -265,7 +274,7 @@ func (f *files) finish(c *console, outcome *report.Run, all bool, kept *[]string
 		written = complete.JSON(f.results.Writer)
 	}
 	results := f.results.end(written, whole && all, kept, (*output).finishWhole)
-	return errors.Join(results, rows, record, series, metrics, decisions)
+	return errors.Join(results, rows, record, series, metrics, decisions, chrome)
 }
 
 // discard leaves the files of a run that came to nothing as they were.
@@ -273,6 +282,7 @@ func (f *files) discard() {
 	f.decisions.discard()
 	f.series.discard()
 	f.metrics.discard()
+	f.chrome.discard()
 	for _, o := range []*output{f.results, f.rows, f.record} {
 		o.discard()
 	}

@@ -80,6 +80,9 @@ func appendFloat(b []byte, f float64) []byte {
 	return b
 }
 
+// AppendString appends a JSON string as records have them to b.
+func AppendString(b []byte, s string) []byte { return appendString(b, s) }
+
 // appendString prints a JSON string: what is not UTF-8 is the replacement
 // character, and U+2028 and U+2029 are escaped, which end lines in JavaScript.
 func appendString(b []byte, s string) []byte {

@@ -7,6 +7,7 @@
 //	reader.go     and out of them; parse.go from JSON, parse_quick.go
 //	from the form of JSON that a Writer has
 //	msgpack.go    the other form of files
+//	below.go      what of the records a lower level has
 //
 // A Summary takes records as they come and reports them as facts and as a text of
 // limited length:

@@ -10,6 +10,9 @@ import (
 // look for what has to be escaped in its strings: both are done eight characters
 // at a time here.
 
+// AppendInt is strconv.AppendInt in decimal, faster.
+func AppendInt(b []byte, v int64) []byte { return appendInt(b, v) }
+
 // appendInt is strconv.AppendInt in decimal.
 func appendInt(b []byte, v int64) []byte {
 	switch {
