@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"blis/metrics"
 	"blis/report"
 	"blis/report/openmetrics"
+	"blis/report/otlp"
 	"blis/vtime"
 )
 
@@ -18,7 +20,8 @@ import (
 type metricsFlags struct {
 	MetricsOut   string          `type:"path" placeholder:"FILE" group:"Output" help:"Write vLLM's metrics of each instance over virtual time as OpenMetrics, for Prometheus and Grafana; a FILE.gz compressed."`
 	MetricsStep  *vtime.Duration `placeholder:"TIME" group:"Output" help:"Time between two samples of --metrics-out. Not given: 15s."`
-	MetricsEpoch string          `placeholder:"TIME" group:"Output" help:"When virtual time begins in --metrics-out, like 2026-01-01T00:00:00Z, which it is if not given."`
+	OTLP         string          `name:"otlp" type:"path" placeholder:"FILE" group:"Output" help:"Write a span per request as vLLM sends it to OpenTelemetry: OTLP-JSON."`
+	MetricsEpoch string          `placeholder:"TIME" group:"Output" help:"When virtual time begins in --metrics-out and --otlp, like 2026-01-01T00:00:00Z, which it is if not given."`
 }
 
 // mostSamples bounds --metrics-out to some 2 GB.
@@ -27,6 +30,7 @@ const mostSamples = 20_000_000
 // metricsFile is the file of --metrics-out.
 type metricsFile struct {
 	file     *output // nil: none
+	spans    *output // of --otlp; nil: none
 	zip      *gzip.Writer
 	options  openmetrics.Options
 	requests *openmetrics.Requests
@@ -36,16 +40,11 @@ type metricsFile struct {
 // open begins the file.
 func (f *metricsFlags) open(ctx context.Context) (*metricsFile, error) {
 	m := &metricsFile{options: openmetrics.Options{Step: 15 * vtime.Second, MostSamples: mostSamples}}
-	if f.MetricsOut == "" {
-		for _, x := range []struct {
-			flag  string
-			given bool
-		}{{"--metrics-step", f.MetricsStep != nil}, {"--metrics-epoch", f.MetricsEpoch != ""}} {
-			if x.given {
-				return nil, inputErrorf("%s has no effect without --metrics-out", x.flag)
-			}
-		}
-		return m, nil
+	switch {
+	case f.MetricsOut == "" && f.MetricsStep != nil:
+		return nil, inputError("--metrics-step has no effect without --metrics-out")
+	case f.MetricsOut == "" && f.OTLP == "" && f.MetricsEpoch != "":
+		return nil, inputError("--metrics-epoch has no effect without --metrics-out or --otlp")
 	}
 	if f.MetricsStep != nil {
 		m.options.Step = *f.MetricsStep
@@ -57,7 +56,11 @@ func (f *metricsFlags) open(ctx context.Context) (*metricsFile, error) {
 	if m.options.Epoch, err = epoch(f.MetricsEpoch); err != nil {
 		return nil, err
 	}
+	if m.spans, err = create(ctx, "otlp", f.OTLP); err != nil {
+		return nil, err
+	}
 	if m.file, err = create(ctx, "metrics-out", f.MetricsOut); err != nil {
+		m.discard()
 		return nil, err
 	}
 	if strings.HasSuffix(strings.ToLower(f.MetricsOut), ".gz") {
@@ -81,24 +84,33 @@ func epoch(text string) (time.Time, error) {
 
 // attach makes a run keep what the file needs.
 func (m *metricsFile) attach(cfg *actors.Config) {
+	if m.spans != nil {
+		alsoRow(cfg, otlp.Rows(m.spans.Writer, m.options.Epoch))
+	}
 	if m.file == nil {
 		return
 	}
 	m.at = len(cfg.TimeSeries)
 	cfg.TimeSeries = append(cfg.TimeSeries, metrics.TimeSeriesOptions{Step: m.options.Step, Histograms: true})
-	next := cfg.Row
+	alsoRow(cfg, m.requests.Add)
+}
+
+// alsoRow lets f have every request of a run too.
+func alsoRow(cfg *actors.Config, f func(*actors.Row)) {
+	others := cfg.Row
 	cfg.Row = func(r *actors.Row) {
-		m.requests.Add(r)
-		if next != nil {
-			next(r)
+		f(r)
+		if others != nil {
+			others(r)
 		}
 	}
 }
 
-// end writes the file.
+// end writes the files.
 func (m *metricsFile) end(c *console, outcome *report.Run, kept *[]string) error {
+	spans := m.spans.end(nil, !outcome.Partial, kept, (*output).finish)
 	if m.file == nil {
-		return nil
+		return spans
 	}
 	w, every := m.file.Writer, 1
 	var written error
@@ -112,12 +124,13 @@ func (m *metricsFile) end(c *console, outcome *report.Run, kept *[]string) error
 	if every > 1 {
 		c.note("--metrics-out has a sample every %v, so that it has no more than %d million samples", vtime.Duration(every)*m.options.Step, mostSamples/1_000_000)
 	}
-	return m.file.end(written, !outcome.Partial, kept, (*output).finish)
+	return errors.Join(m.file.end(written, !outcome.Partial, kept, (*output).finish), spans)
 }
 
-// discard leaves the file of a run that came to nothing as it was.
+// discard leaves the files of a run that came to nothing as they were.
 func (m *metricsFile) discard() {
 	if m != nil {
 		m.file.discard()
+		m.spans.discard()
 	}
 }

@@ -60,7 +60,7 @@ func TestMetricsFlags(t *testing.T) {
 	out := " --metrics-out " + filepath.Join(t.TempDir(), "a.txt")
 	for _, x := range []struct{ args, want string }{
 		{"--metrics-step 1s", "--metrics-step has no effect without --metrics-out"},
-		{"--metrics-epoch 2026-01-01T00:00:00Z", "--metrics-epoch has no effect without --metrics-out"},
+		{"--metrics-epoch 2026-01-01T00:00:00Z", "--metrics-epoch has no effect without --metrics-out or --otlp"},
 		{"--metrics-step 0" + out, "--metrics-step is 0µs: want at least 1ms"},
 		{"--metrics-epoch yesterday" + out, `--metrics-epoch is "yesterday": want a time from 1970 on`},
 		{"--metrics-epoch 1969-01-01T00:00:00Z" + out, "want a time from 1970 on"},

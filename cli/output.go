@@ -162,7 +162,7 @@ func (s *settings) read() []named {
 func (o *outputs) written() []named {
 	return []named{
 		{"--results-path", o.ResultsPath}, {"--requests-out", o.RequestsOut},
-		{"--record", o.Record}, {"--trace-out", o.TraceOut}, {"--timeseries", o.Timeseries}, {"--metrics-out", o.MetricsOut}, {"--chrome-trace", o.ChromeTrace},
+		{"--record", o.Record}, {"--trace-out", o.TraceOut}, {"--timeseries", o.Timeseries}, {"--metrics-out", o.MetricsOut}, {"--otlp", o.OTLP}, {"--chrome-trace", o.ChromeTrace},
 	}
 }
 

@@ -71,9 +71,9 @@ func TestValidateJSON(t *testing.T) {
 	}
 }
 
-// otlp is the trace of two requests that ran alone and one whose span is of
+// otlpSpans is the trace of two requests that ran alone and one whose span is of
 // somebody else.
-const otlp = `{"resourceSpans":[{"scopeSpans":[{"spans":[
+const otlpSpans = `{"resourceSpans":[{"scopeSpans":[{"spans":[
 {"name":"llm_request","traceId":"01","spanId":"01","startTimeUnixNano":"1000000000","endTimeUnixNano":"1900000000","attributes":[
  {"key":"gen_ai.usage.prompt_tokens","value":{"intValue":"1000"}},{"key":"gen_ai.usage.completion_tokens","value":{"intValue":"20"}},{"key":"gen_ai.latency.time_in_model_prefill","value":{"doubleValue":0.03}}]},
 {"name":"llm_request","traceId":"02","spanId":"02","startTimeUnixNano":"2000000000","endTimeUnixNano":"2900000000","attributes":[
@@ -81,7 +81,7 @@ const otlp = `{"resourceSpans":[{"scopeSpans":[{"spans":[
 {"name":"GET /health","traceId":"03","spanId":"03","startTimeUnixNano":"2000000000","endTimeUnixNano":"2900000000"}]}]}]}`
 
 func TestValidatePrefills(t *testing.T) {
-	trace := file(t, "trace.json", otlp)
+	trace := file(t, "trace.json", otlpSpans)
 	args := []string{"validate", "--otlp", trace, "--model", "Llama-3.1-8B", "--hardware", "H100", "--coefficients", servedSet(t)}
 	s := done(t, args...)
 	if want := "blis: " + trace + ": 1 of 3 spans not used: named \"GET /health\"\n"; s.err != want {
