@@ -84,12 +84,13 @@ var layers = map[string]string{
 
 	"report":           "llmd report/plaintext suggest calibrate study study/certify study/evaluate study/pointlog actors setup engine latency bundle policy lookahead metrics trace " + workloads,
 	"report/plaintext": "",
+	"report/html":      "",
 
 	"report/openmetrics": "actors metrics",
 	"report/chrometrace": "trace metrics",
 	"report/otlp":        "actors metrics",
 
-	"cli": "script bench llmd report report/chrometrace report/openmetrics report/otlp report/plaintext calibrate calibrate/measured input yamldoc suggest study study/certify study/evaluate study/pointlog study/sweepfile actors setup latency bundle policy lookahead metrics trace study/confine study/evaluator " + workloads,
+	"cli": "script bench llmd report report/chrometrace report/html report/openmetrics report/otlp report/plaintext calibrate calibrate/measured input yamldoc suggest study study/certify study/evaluate study/pointlog study/sweepfile actors setup latency bundle policy lookahead metrics trace study/confine study/evaluator " + workloads,
 }
 
 // workloads are the packages about what arrives.
