@@ -2,11 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
 	"blis/report"
+	"blis/setup"
 	"blis/study"
 	"blis/study/certify"
 	"blis/vtime"
@@ -23,6 +26,7 @@ type capacityCmd struct {
 	Frontier string `enum:",cost" default:"" placeholder:"cost" group:"Capacity" help:"cost: search the capacity of every configuration of a sweep file, and mark those that no other beats in load and cost."`
 
 	Format string `default:"text" enum:"text,json" group:"Output" help:"Form of the result on standard output: text or json."`
+	Report string `type:"path" placeholder:"FILE" group:"Output" help:"Write a page of the result as HTML."`
 
 	given []string // flags for settings
 }
@@ -147,15 +151,58 @@ func (r *capacityCmd) Run(ctx context.Context, c *console) error {
 		return r.frontier(ctx, c, search)
 	}
 	search.Base.Open = new(pipes).open
+	page, err := r.page(ctx)
+	if err != nil {
+		return err
+	}
 	bar := c.windows(&search)
 	defer bar.done()
 	c.begun.Store(true)
 	result, err := search.Find(ctx)
 	bar.done()
 	if result == nil {
+		page.discard()
 		return err
 	}
-	return firstOf(c.print(&report.Capacity{CapacityResult: result, Asked: search}, r.Format), err, outcomeError(result))
+	return firstOf(r.write(c, page, &report.Capacity{CapacityResult: result, Asked: search}, err == nil), err, outcomeError(result))
+}
+
+// page begins the file of --report.
+func (r *capacityCmd) page(ctx context.Context) (*output, error) {
+	read := r.read()
+	if r.Sweep != "" {
+		read = append(read, named{"the sweep file", r.Sweep})
+	}
+	if err := checkDistinct([]named{{"--report", r.Report}}, read); err != nil {
+		return nil, err
+	}
+	return create(ctx, "report", r.Report)
+}
+
+// write prints a result and writes its page.
+func (r *capacityCmd) write(c *console, page *output, result report.Document, whole bool) error {
+	var kept []string
+	failed := errors.Join(c.print(result, r.Format), savePage(page, result, r.command(), whole, &kept))
+	c.noteKept(kept)
+	return failed
+}
+
+// command are the words that repeat the search.
+func (r *capacityCmd) command() []string {
+	words := []string{"blis", "capacity"}
+	if r.Sweep != "" {
+		words = append(words, "--frontier="+r.Frontier, r.Sweep)
+	} else {
+		words = append(words, setup.Flags(&r.Config.Config)...)
+	}
+	for _, text := range r.SLO {
+		words = append(words, "--slo="+text)
+	}
+	words = append(words, "--over="+r.Over, fmt.Sprintf("--share=%v", r.Share), "--precision="+r.Precision, fmt.Sprintf("--confidence=%v", r.Confidence))
+	if r.Window != "" {
+		words = append(words, "--window="+r.Window)
+	}
+	return append(words, "--warmup="+r.Warmup, fmt.Sprintf("--max-windows=%d", r.MaxWindows))
 }
 
 // windows shows the progress of a search for a capacity.

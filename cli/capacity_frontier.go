@@ -61,6 +61,10 @@ func (r *capacityCmd) frontier(ctx context.Context, c *console, search study.Cap
 	if err != nil {
 		return err
 	}
+	page, err := r.page(ctx)
+	if err != nil {
+		return err
+	}
 	bar := c.windows(&search)
 	defer bar.done()
 	c.begun.Store(true)
@@ -73,13 +77,14 @@ func (r *capacityCmd) frontier(ctx context.Context, c *console, search study.Cap
 	points, latency, err := study.Frontier(ctx, search, clusters, func(i int) { now = fmt.Sprintf("configuration %d of %d", i+1, len(clusters)) })
 	bar.done()
 	if points == nil && err != nil {
+		page.discard()
 		return err
 	}
 	result := &report.Frontier{Points: points, Asked: search, File: r.Sweep, Latency: latency, Partial: err != nil}
 	for i := range points {
 		result.Coordinates = append(result.Coordinates, plan.Coordinates(int64(i)))
 	}
-	return firstOf(c.print(result, r.Format), err)
+	return firstOf(r.write(c, page, result, err == nil), err)
 }
 
 // clustersOf are the configurations of a plan without replicates.

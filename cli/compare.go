@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"blis/report"
+	"blis/setup"
 	"blis/study"
 )
 
@@ -24,6 +25,7 @@ type compareCmd struct {
 
 	Format      string `default:"text" enum:"text,json,markdown,csv,latex" group:"Output" help:"Form of the result on standard output: text, json, markdown, csv or latex."`
 	ResultsPath string `type:"path" placeholder:"FILE" group:"Output" help:"Write the result as JSON."`
+	Report      string `type:"path" placeholder:"FILE" group:"Output" help:"Write a page of the result as HTML."`
 
 	bundles []study.Bundle // of Arguments
 }
@@ -66,11 +68,16 @@ func (r *compareCmd) Run(ctx context.Context, c *console) error {
 	if r.Print {
 		return printConfigs(c.out, plan)
 	}
-	if err := checkDistinct([]named{{"--results-path", r.ResultsPath}}, append(r.read(), r.bundleFiles()...)); err != nil {
+	if err := checkDistinct([]named{{"--results-path", r.ResultsPath}, {"--report", r.Report}}, append(r.read(), r.bundleFiles()...)); err != nil {
 		return err
 	}
 	file, err := create(ctx, "results-path", r.ResultsPath)
 	if err != nil {
+		return err
+	}
+	page, err := create(ctx, "report", r.Report)
+	if err != nil {
+		file.discard()
 		return err
 	}
 	c.begun.Store(true)
@@ -78,13 +85,25 @@ func (r *compareCmd) Run(ctx context.Context, c *console) error {
 	bar.done()
 	if result == nil {
 		file.discard()
+		page.discard()
 		return err
 	}
 	var kept []string
 	compared := &report.Comparison{Result: result, Rows: rows}
-	failed := errors.Join(r.print(c, compared), save(file, compared, err == nil, &kept))
+	failed := errors.Join(r.print(c, compared), save(file, compared, err == nil, &kept), savePage(page, compared, r.command(), err == nil, &kept))
 	c.noteKept(kept)
 	return firstOf(failed, err, failedBundles(result.Bundles))
+}
+
+// command are the words that repeat the comparison.
+func (r *compareCmd) command() []string {
+	words := append([]string{"blis", "compare"}, r.Arguments...)
+	words = append(words, setup.Flags(&r.Config.Config)...)
+	words = append(words, fmt.Sprintf("--seeds=%d", r.Seeds), "--intervals="+r.Intervals, fmt.Sprintf("--margin=%v", r.Margin))
+	if len(r.Objectives) > 0 {
+		words = append(words, "--objectives="+strings.Join(r.Objectives, ","))
+	}
+	return words
 }
 
 // failedBundles is the error of a comparison of which some bundles have no

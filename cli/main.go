@@ -34,6 +34,7 @@ type commands struct {
 	Evaluate           evaluateCmd           `cmd:"" help:"Score policies against a baseline, for programs that search for better ones."`
 	GEPAEvaluate       gepaEvaluateCmd       `cmd:"" name:"gepa-evaluate" help:"Score policies under one workload, as blis evaluate does."`
 	OpenEvolveEvaluate openevolveEvaluateCmd `cmd:"" name:"openevolve-evaluate" help:"Score policies given as numbers by dotted names, as blis evaluate does."`
+	Report             reportCmd             `cmd:"" help:"Make one HTML page of stored results."`
 	Trace              traceCmd              `cmd:"" help:"Summarize a decision trace that a run has written."`
 	Export             policyExportCmd       `cmd:"" help:"Write policies for llm-d: one, or the best of a comparison."`
 	Ranking            rankingCmd            `cmd:"" help:"Compare the order of policies as simulated with their order as measured."`

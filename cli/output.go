@@ -163,6 +163,7 @@ func (o *outputs) written() []named {
 	return []named{
 		{"--results-path", o.ResultsPath}, {"--requests-out", o.RequestsOut},
 		{"--record", o.Record}, {"--trace-out", o.TraceOut}, {"--timeseries", o.Timeseries}, {"--metrics-out", o.MetricsOut}, {"--otlp", o.OTLP}, {"--chrome-trace", o.ChromeTrace},
+		{"--report", o.Report},
 	}
 }
 

@@ -25,6 +25,7 @@ type outputs struct {
 	Format      string   `default:"text" enum:"text,json" group:"Output" help:"Form of the result on standard output: text or json."`
 	ResultsPath string   `type:"path" placeholder:"FILE" group:"Output" help:"Write the result as JSON, with every request."`
 	RequestsOut string   `type:"path" placeholder:"FILE" group:"Output" help:"Write a row per request while the run goes on, as FILE.csv or FILE.jsonl."`
+	Report      string   `type:"path" placeholder:"FILE" group:"Output" help:"Write a page of the result as HTML, with distributions."`
 	Record      string   `type:"path" placeholder:"FILE" group:"Output" help:"Write every frame of messages between actors, as msgpack."`
 	Check       []string `sep:"none" placeholder:"BOUND" group:"Output" help:"Bound that the run must keep, p99_ttft<500ms or slo_attainment>=99%; several with commas, or the flag several times. Exit code 1 when one is not kept."`
 	seriesFlags
@@ -70,6 +71,7 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	cfg := r.Config
+	files.command = append([]string{"blis", "run"}, setup.Flags(&cfg.Config)...)
 	files.attach(&cfg)
 	files.series.attach(&cfg, r.Step)
 	files.metrics.attach(&cfg)
@@ -182,6 +184,8 @@ type files struct {
 	results, rows, record *output
 	series                *seriesFile
 	metrics               *metricsFile
+	page                  *output // of HTML
+	command               []string
 	decisions             *decisions
 	chrome                *chromeTrace
 	writeRow              func(*actors.Row)
@@ -198,7 +202,7 @@ func (o *outputs) open(ctx context.Context, which report.Rows) (*files, error) {
 	for _, want := range []struct {
 		flag, path string
 		file       **output
-	}{{"results-path", o.ResultsPath, &f.results}, {"requests-out", o.RequestsOut, &f.rows}, {"record", o.Record, &f.record}} {
+	}{{"results-path", o.ResultsPath, &f.results}, {"requests-out", o.RequestsOut, &f.rows}, {"record", o.Record, &f.record}, {"report", o.Report, &f.page}} {
 		if *want.file, err = create(ctx, want.flag, want.path); err != nil {
 			f.discard()
 			return nil, err
@@ -274,7 +278,8 @@ func (f *files) finish(c *console, outcome *report.Run, all bool, kept *[]string
 		written = complete.JSON(f.results.Writer)
 	}
 	results := f.results.end(written, whole && all, kept, (*output).finishWhole)
-	return errors.Join(results, rows, record, series, metrics, decisions, chrome)
+	page := savePage(f.page, outcome, f.command, whole && all, kept)
+	return errors.Join(results, page, rows, record, series, metrics, decisions, chrome)
 }
 
 // discard leaves the files of a run that came to nothing as they were.
@@ -283,7 +288,7 @@ func (f *files) discard() {
 	f.series.discard()
 	f.metrics.discard()
 	f.chrome.discard()
-	for _, o := range []*output{f.results, f.rows, f.record} {
+	for _, o := range []*output{f.results, f.rows, f.record, f.page} {
 		o.discard()
 	}
 }

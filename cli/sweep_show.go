@@ -96,28 +96,37 @@ type sweepShowCmd struct {
 
 // Run carries the command out.
 func (r *sweepShowCmd) Run(ctx context.Context, c *console) error {
-	lock := filepath.Join(r.Dir, sweepfile.LockName)
+	v, err := loadSweep(ctx, r.Dir, r.Where, &r.sweepView)
+	if err != nil {
+		return err
+	}
+	return r.print(c, v, r.Dir)
+}
+
+// loadSweep is the view of the rows that the folder of a sweep has.
+func loadSweep(ctx context.Context, dir, where string, view *sweepView) (*study.SweepView, error) {
+	lock := filepath.Join(dir, sweepfile.LockName)
 	sweep, err := ReadSweep(lock)
 	if err != nil {
-		return noFolder(r.Dir, err)
+		return nil, noFolder(dir, err)
 	}
-	v, err := r.view(&sweep, r.Where)
+	v, err := view.view(&sweep, where)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	rows, err := sweepRows(r.Dir)
+	rows, err := sweepRows(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := addAll(ctx, v, rows); err != nil {
-		return err
+		return nil, err
 	}
 	info, err := sweepfile.ReadInfo(lock)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	v.Points, v.Error = info.Points, info.LatencyError
-	return r.print(c, v, r.Dir)
+	return v, nil
 }
 
 // noFolder is the error of a folder that is none of a sweep.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"blis/calibrate"
 	"blis/latency"
@@ -16,6 +17,8 @@ type validateCmd struct {
 	ClosedLoop   []string `name:"closed-loop" group:"Data" help:"CSV files of benchmarks with a fixed number of users who ask again and again: mean TPOT is compared."`
 	LatencyModel []string `name:"latency-model" default:"auto,roofline,blackbox" group:"Model" help:"Latency models to compare: auto, physics, roofline, blackbox."`
 	Coefficients string   `name:"coefficients" group:"Model" help:"Coefficients of physics: a file that blis train wrote, or the name of a shipped set; else as auto chooses."`
+
+	Report string `type:"path" placeholder:"FILE" group:"Output" help:"Write a page of the result as HTML."`
 
 	measuredFlags
 }
@@ -63,11 +66,16 @@ func (v *validateCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
+	page, err := v.page(ctx)
+	if err != nil {
+		return err
+	}
 	progress, bar := c.stages("latency models")
 	c.begun.Store(true)
 	list, err := calibrate.Validate(ctx, samples, subjects, v.workers(), progress)
 	if err != nil {
 		bar.done()
+		page.discard()
 		return explainTraining(ctx, err)
 	}
 	r := &report.Validation{Models: list, Prefills: prefills, LeftOut: notes}
@@ -77,9 +85,24 @@ func (v *validateCmd) Run(ctx context.Context, c *console) error {
 	}
 	bar.done()
 	if err != nil {
+		page.discard()
 		return explainTraining(ctx, err)
 	}
-	return c.print(r, v.Format)
+	return errors.Join(c.print(r, v.Format), savePage(page, r, nil, true, new([]string)))
+}
+
+// page begins the file of --report.
+func (v *validateCmd) page(ctx context.Context) (*output, error) {
+	var read []named
+	for _, list := range [][]string{v.Measured, v.OTLP, v.ClosedLoop, {v.Coefficients, v.HardwareConfig}} {
+		for _, path := range list {
+			read = append(read, named{"an input", path})
+		}
+	}
+	if err := checkDistinct([]named{{"--report", v.Report}}, read); err != nil {
+		return nil, err
+	}
+	return create(ctx, "report", v.Report)
 }
 
 // openSet is the coefficient set of a file or a shipped one, nil for an empty
