@@ -38,9 +38,9 @@ func hostName(t *testing.T) string {
 func TestPageOfAStoredResult(t *testing.T) {
 	dir := t.TempDir()
 	stored, of, at := filepath.Join(dir, "run.json"), filepath.Join(dir, "stored.html"), filepath.Join(dir, "once.html")
-	done(t, small("--results-path", stored)...)
+	done(t, small("--results-path", stored, "--timeseries", filepath.Join(dir, "series.json"))...)
 	done(t, "report", stored, "-o", of)
-	done(t, small("--report", at)...)
+	done(t, small("--report", at, "--timeseries", filepath.Join(dir, "series.csv"))...)
 	command := func(page, want string) string {
 		text := read(t, page)
 		if !strings.Contains(text, "<code>"+want+"</code>") {

@@ -71,11 +71,11 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	cfg := r.Config
-	files.command = append([]string{"blis", "run"}, setup.Flags(&cfg.Config)...)
 	files.attach(&cfg)
 	files.series.attach(&cfg, r.Step)
 	files.metrics.attach(&cfg)
 	files.chrome.attach(&cfg)
+	files.page.attach(&cfg, files.series)
 	header := r.header(c, &cfg)
 	bar := c.progress(&cfg)
 	started := time.Now()
@@ -184,8 +184,7 @@ type files struct {
 	results, rows, record *output
 	series                *seriesFile
 	metrics               *metricsFile
-	page                  *output // of HTML
-	command               []string
+	page                  *pageFile
 	decisions             *decisions
 	chrome                *chromeTrace
 	writeRow              func(*actors.Row)
@@ -202,7 +201,7 @@ func (o *outputs) open(ctx context.Context, which report.Rows) (*files, error) {
 	for _, want := range []struct {
 		flag, path string
 		file       **output
-	}{{"results-path", o.ResultsPath, &f.results}, {"requests-out", o.RequestsOut, &f.rows}, {"record", o.Record, &f.record}, {"report", o.Report, &f.page}} {
+	}{{"results-path", o.ResultsPath, &f.results}, {"requests-out", o.RequestsOut, &f.rows}, {"record", o.Record, &f.record}} {
 		if *want.file, err = create(ctx, want.flag, want.path); err != nil {
 			f.discard()
 			return nil, err
@@ -210,6 +209,10 @@ func (o *outputs) open(ctx context.Context, which report.Rows) (*files, error) {
 	}
 	if f.rows != nil {
 		f.writeRow = form(f.rows.Writer, which)
+	}
+	if f.page, err = openPage(ctx, o.Report); err != nil {
+		f.discard()
+		return nil, err
 	}
 	if f.series, err = o.seriesFlags.open(ctx); err != nil {
 		f.discard()
@@ -278,7 +281,7 @@ func (f *files) finish(c *console, outcome *report.Run, all bool, kept *[]string
 		written = complete.JSON(f.results.Writer)
 	}
 	results := f.results.end(written, whole && all, kept, (*output).finishWhole)
-	page := savePage(f.page, outcome, f.command, whole && all, kept)
+	page := f.page.end(outcome, whole && all, kept)
 	return errors.Join(results, page, rows, record, series, metrics, decisions, chrome)
 }
 
@@ -288,7 +291,7 @@ func (f *files) discard() {
 	f.series.discard()
 	f.metrics.discard()
 	f.chrome.discard()
-	for _, o := range []*output{f.results, f.rows, f.record, f.page} {
+	for _, o := range []*output{f.results, f.rows, f.record, f.page.output()} {
 		o.discard()
 	}
 }

@@ -59,6 +59,16 @@ func (s *seriesFile) attach(cfg *actors.Config, step *vtime.Duration) {
 	cfg.TimeSeries = append(cfg.TimeSeries, metrics.TimeSeriesOptions{Step: width})
 }
 
+// forPage makes a run keep time series for a page of it: those of --timeseries, else in as
+// many bins as a page shows. It returns their place among those of the run.
+func (s *seriesFile) forPage(cfg *actors.Config) int {
+	if s.file != nil {
+		return s.at
+	}
+	cfg.TimeSeries = append(cfg.TimeSeries, metrics.TimeSeriesOptions{})
+	return len(cfg.TimeSeries) - 1
+}
+
 // of is the time series of a result; nil if they were not asked for.
 func (s *seriesFile) of(r *actors.Result) *report.TimeSeries {
 	if s.file == nil {

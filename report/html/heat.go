@@ -19,6 +19,7 @@ type heatMap struct {
 	Group   string      `json:"group"`
 	Step    float64     `json:"step"` // seconds of a column
 	Columns int         `json:"columns"`
+	End     float64     `json:"end"` // of the run, in seconds
 	Rows    []string    `json:"rows"`
 	Of      int         `json:"of"` // instances of a row, at most
 	Layers  []heatLayer `json:"layers"`
@@ -43,7 +44,7 @@ const (
 // heat is the map, without the layers in which nothing happened.
 func (t *instanceTimes) heat(id, group string) *heatMap {
 	perColumn, perRow := (t.bins+mostColumns-1)/mostColumns, (len(t.list)+mostRows-1)/mostRows
-	h := &heatMap{Kind: "heat", ID: id, Group: group, Step: t.step * float64(perColumn), Columns: (t.bins + perColumn - 1) / perColumn, Of: perRow, Rows: []string{}, Layers: []heatLayer{}}
+	h := &heatMap{Kind: "heat", ID: id, Group: group, Step: t.step * float64(perColumn), Columns: (t.bins + perColumn - 1) / perColumn, End: t.end, Of: perRow, Rows: []string{}, Layers: []heatLayer{}}
 	for i := 0; i < len(t.list); i += perRow {
 		last := min(i+perRow, len(t.list)) - 1
 		label := clean(t.list[i].name, mostShown)

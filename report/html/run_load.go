@@ -97,7 +97,7 @@ func (s timePart) timed(caption, unit string, step float64, series []timeSeries,
 	}
 	caption += fmt.Sprintf(". Bins of %s.", duration(step*1e6))
 	s.chart(caption, stripped(caption), func(id string) any {
-		return &timeChart{"time", id, s.id, unit, share, step, bins, series, marks}
+		return &timeChart{"time", id, s.id, unit, share, step, bins, endOf(s.doc, step*float64(bins)), series, marks}
 	})
 }
 

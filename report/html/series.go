@@ -48,6 +48,7 @@ type timeChart struct {
 	Share  bool         `json:"share,omitempty"` // values are shares, shown in percent
 	Step   float64      `json:"step"`            // seconds of a bin
 	Bins   int          `json:"bins"`
+	End    float64      `json:"end"` // of the run, in seconds
 	Series []timeSeries `json:"series"`
 	Marks  []mark       `json:"marks,omitempty"`
 }
@@ -141,7 +142,7 @@ type instanceTimes struct {
 // newInstanceTimes reads the key timeseries; nil without it.
 func newInstanceTimes(doc value) *instanceTimes {
 	at := doc.get("timeseries")
-	t := &instanceTimes{step: at.get("step_us").float() / 1e6, end: doc.get("vllm_estimated_duration_s").float()}
+	t := &instanceTimes{step: at.get("step_us").float() / 1e6}
 	seen := map[string]bool{}
 	for _, v := range at.get("instances").items() {
 		i := instance{v.get("name").words(), v.get("pool").words(), v.get("total_blocks").float(), v}
@@ -150,12 +151,21 @@ func newInstanceTimes(doc value) *instanceTimes {
 			seen[i.pool] = true
 			t.pools = append(t.pools, i.pool)
 		}
-		t.bins = max(t.bins, len(v.get("running", "mean").floats()), len(v.get("busy_us").floats()))
+		t.bins = max(t.bins, len(v.get("running", "mean").floats()), len(v.get("busy").floats()))
 	}
 	if len(t.list) == 0 || t.bins == 0 || !(t.step > 0) {
 		return nil
 	}
+	t.end = endOf(doc, t.step*float64(t.bins))
 	return t
+}
+
+// endOf is the end of a run in seconds; that of its last bin where it is not known.
+func endOf(doc value, lastBin float64) float64 {
+	if end := doc.get("vllm_estimated_duration_s").float(); end > 0 {
+		return end
+	}
+	return lastBin
 }
 
 // width is the length of a bin in seconds: the last ends with the run.
@@ -193,7 +203,7 @@ type measure struct {
 	title   string // of the chart
 	unit    string
 	share   bool
-	counts  bool // the document has a count for each bin, not a level
+	counts  bool // the document has a number for each bin, without extremes
 	summed  bool // the line is the sum over instances, without a band
 	scale   func(i *instance, width float64) float64
 	explain string
@@ -201,7 +211,6 @@ type measure struct {
 
 func unscaled(*instance, float64) float64         { return 1 }
 func byWidth(_ *instance, width float64) float64  { return width }
-func inMicros(_ *instance, width float64) float64 { return width * 1e6 }
 func ofBlocks(i *instance, width float64) float64 { return i.blocks }
 func (m *measure) together(values []float64) float64 {
 	if m.summed {
@@ -225,8 +234,9 @@ func measures() []measure {
 		{key: "running", title: "Running requests", unit: "requests", scale: unscaled},
 		{key: "waiting", title: "Queue of instances", unit: "requests", scale: unscaled},
 		{key: "kv_blocks", title: "KV cache in use", unit: "% of blocks", share: true, scale: ofBlocks},
-		{key: "cpu_entries", title: "Blocks in the CPU tier", unit: "blocks", scale: unscaled},
-		{key: "busy_us", title: "Time with a step running", unit: "% of time", share: true, counts: true, scale: inMicros},
+		{key: "cpu_entries", title: "Entries of the CPU tier", unit: "entries", scale: unscaled},
+		{key: "held_blocks", title: "Blocks held for transfers", unit: "blocks", scale: unscaled},
+		{key: "busy", title: "Time with a step running", unit: "% of time", share: true, counts: true, scale: unscaled},
 		{key: "prefill_tokens", title: "Prefill tokens", unit: "tokens/s", counts: true, summed: true, scale: byWidth},
 		{key: "decode_tokens", title: "Decode tokens", unit: "tokens/s", counts: true, summed: true, scale: byWidth},
 		{key: "cached_tokens", title: "Prompt tokens from caches", unit: "tokens/s", counts: true, summed: true, scale: byWidth},

@@ -31,7 +31,7 @@ func series(instances, bins int) map[string]any {
 		gauge := map[string]any{"mean": level(0), "min": level(-1), "max": level(2), "last": level(0)}
 		list = append(list, map[string]any{
 			"name": fmt.Sprintf("instance-%d", i), "pool": "", "from_us": 0, "to_us": nil, "total_blocks": 1000, "running": gauge, "waiting": gauge, "kv_blocks": gauge,
-			"steps": level(0), "busy_us": level(0), "prefill_tokens": level(0), "decode_tokens": level(0), "cached_tokens": level(0), "preemptions": level(0),
+			"steps": level(0), "busy": level(0), "prefill_tokens": level(0), "decode_tokens": level(0), "cached_tokens": level(0), "preemptions": level(0),
 		})
 	}
 	return map[string]any{"step_us": 500000, "instances": list}

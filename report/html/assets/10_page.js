@@ -62,7 +62,8 @@ var blis = (function () {
     for (const key of Object.keys(parts).sort()) {
       if (key !== "anchor") words.push(key + "=" + parts[key]);
     }
-    history.replaceState(null, "", words.length ? "#" + words.join("&") : location.pathname + location.search);
+    const now = words.length ? "#" + words.join("&") : "";
+    if (now !== location.hash) history.replaceState(null, "", now || location.pathname + location.search);
   };
 
   // The theme is that of the system until the button or the fragment says otherwise.

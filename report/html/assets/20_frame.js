@@ -98,24 +98,22 @@
   blis.together = (group, f) => blis.charts.filter((c) => c.group === group && c.spec.kind !== "cdf").forEach(f);
 
   // zoom shows a part of the time of a group, all of it without bounds.
-  let zooming = false;
+  const shown = {}; // of each group
   blis.zoom = function (group, from, to) {
-    zooming = true;
-    let all = true;
-    blis.together(group, (c) => {
-      const low = from === undefined ? 0 : Math.max(0, from), high = to === undefined ? c.end : Math.min(c.end, to);
-      all = all && low <= 0 && high >= c.end;
-      c.plot.setScale("x", { min: low, max: high });
-    });
-    zooming = false;
-    blis.remember("zoom", all ? "" : group + ":" + Number(from.toPrecision(6)) + "-" + Number(to.toPrecision(6)));
+    const end = blis.charts.find((c) => c.group === group && c.end).end;
+    const low = from === undefined ? 0 : Math.max(0, from), high = to === undefined ? end : Math.min(end, to);
+    const all = low <= 0 && high >= end;
+    shown[group] = [low, high];
+    blis.together(group, (c) => c.plot.setScale("x", { min: low, max: high }));
+    blis.remember("zoom", all ? "" : group + ":" + Number(low.toPrecision(6)) + "-" + Number(high.toPrecision(6)));
     document.getElementById("reset-zoom").hidden = all;
   };
-  // zoomed is the hook of a chart whose scale has changed, by dragging for example.
+  // zoomed is the hook of a chart whose scale has changed: by the user, who has dragged, or
+  // by zoom, of which the chart learns later.
   blis.zoomed = function (chart, key) {
-    if (key !== "x" || zooming || !chart.ready) return;
-    const { min, max } = chart.plot.scales.x;
-    blis.zoom(chart.group, min, max);
+    if (key !== "x" || !chart.ready) return;
+    const { min, max } = chart.plot.scales.x, [low, high] = shown[chart.group] || [0, chart.end];
+    if (Math.abs(min - low) + Math.abs(max - high) > 1e-9 * chart.end) blis.zoom(chart.group, min, max);
   };
   blis.zoomFromFragment = function () {
     const found = /^(\w+):([0-9.e+]+)-([0-9.e+]+)$/.exec(blis.fragment().zoom || "");

@@ -35,8 +35,9 @@
 
   blis.time = function (spec) {
     const x = [], bins = spec.bins;
-    for (let k = 0; k <= bins; k++) x.push(k * spec.step);
-    // The last value is drawn to the end of its bin.
+    const end = spec.end;
+    for (let k = 0; k <= bins; k++) x.push(Math.min(k * spec.step, end));
+    // The last value is drawn to the end of its bin, which is that of the run.
     const whole = (list) => x.map((_, k) => { const v = list[Math.min(k, bins - 1)]; return v === undefined ? null : v; });
     const data = [x], series = [{}], bands = [];
     const lines = spec.series.map((s, i) => {
@@ -52,7 +53,6 @@
       return of;
     });
     const write = spec.share ? blis.percent : blis.number;
-    const end = bins * spec.step;
     let chart;
     const options = {
       series: series, bands: bands,

@@ -64,21 +64,21 @@
     }
     const every = Math.ceil(rows / 14);
     const x = [];
-    for (let k = 0; k <= columns; k++) x.push(k * spec.step);
+    for (let k = 0; k <= columns; k++) x.push(Math.min(k * spec.step, spec.end));
     const short = (name) => { const n = name.replace(/ to .*/, ""); return n.length > 9 ? "…" + n.slice(-8) : n; };
     let chart;
     const options = {
       height: 64 + Math.min(420, Math.max(110, rows * (rows <= 8 ? 26 : rows <= 24 ? 16 : 4))),
       series: [{}, { show: true, stroke: "transparent", points: { show: false } }],
       scales: { x: { time: false, range: (u, low, high) => [low, high] }, y: { range: () => [0, rows], dir: -1 } },
-      axes: [blis.timeAxis(columns * spec.step), blis.leftAxis({
+      axes: [blis.timeAxis(spec.end), blis.leftAxis({
         grid: { show: false }, splits: () => spec.rows.map((_, r) => r + 0.5).filter((_, r) => r % every === 0), values: (u, all) => all.map((y) => short(spec.rows[Math.floor(y)])),
       })],
       cursor: { y: true, sync: { key: spec.group, setSeries: false, scales: ["x", null] }, points: { show: false } },
       hooks: { drawClear: [], draw: [draw], setScale: [(u, key) => chart && blis.zoomed(chart, key)], setCursor: [(u) => chart && values(u)] },
     };
     chart = blis.place(spec, options, [x, x.map(() => null)]);
-    chart.end = columns * spec.step;
+    chart.end = spec.end;
     chart.redraw = () => { paint(); chart.plot.redraw(false, true); scale(); };
 
     const text = blis.element("span");
