@@ -219,7 +219,7 @@ func (m *maker) request(i int, q *request) {
 	}
 	p := h.phases()
 	m.tree(i, prefills, h.from, &p, h.queued)
-	if from, to := h.ended-1, q.scheduled; here && from <= to && to != vtime.Never && m.of.inWindow(from, from) && m.of.inWindow(to, to) {
+	if from, to := h.ended-1, q.scheduled; here && from < to && to != vtime.Never && m.of.inWindow(from, from) && m.of.inWindow(to, to) {
 		m.add(from, thread(h.from, 0), handOverStart, i, 0) // in the step that ends then
 		m.add(to, thread(q.instance, 0), handOverEnd, i, 0)
 	}
