@@ -47,6 +47,8 @@ type Execution struct {
 	Inspect  *Inspection                      `json:"-" kong:"-"` // what Verify records
 	Tracing  Tracing                          `json:"-" kong:"-"` // decision traces
 
+	Curves bool `json:"-" kong:"-"` // the report has the distributions of latencies: see metrics.Curves
+
 	// TimeSeries asks for what each instance did over time: see Result.TimeSeries.
 	TimeSeries []metrics.TimeSeriesOptions `json:"-" kong:"-"`
 }

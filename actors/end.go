@@ -146,6 +146,9 @@ func (r *Result) collect(run *metrics.Run, p *setup.Plan) error {
 		return fmt.Errorf("the books do not balance: %w", err)
 	}
 	r.Report = report
+	if r.Config.Curves {
+		report.Curves = metrics.NewCurves(*run)
+	}
 	r.noteCutSums()
 	for _, s := range r.PoolScaling {
 		if report.Anomalies.ScaleOscillation == nil {

@@ -48,5 +48,6 @@ func (p *pageFile) end(outcome *report.Run, whole bool, kept *[]string) error {
 	}
 	complete := *outcome
 	complete.Details.Series = report.NewTimeSeries(outcome.Result, p.series)
+	complete.Details.Distributions = outcome.Report.Curves
 	return savePage(p.file, &complete, p.command, whole, kept)
 }

@@ -33,6 +33,8 @@ type Report struct {
 
 	PerDeployment DeploymentReports `json:"per_deployment,omitempty"` // where there are several
 	PerPool       PoolReports       `json:"per_pool,omitempty"`       // where there are several
+
+	Curves *Curves `json:"-"` // of latencies; nil unless the caller of Collect sets them: see NewCurves
 }
 
 // Window is the time over which throughput and goodput are computed in every

@@ -35,6 +35,8 @@ type Run struct {
 type Details struct {
 	Requests []Request   // every request
 	Series   *TimeSeries // what instances did over time
+
+	Distributions *metrics.Curves // of latencies
 }
 
 // JSON implements Document.
@@ -57,6 +59,11 @@ func (r *Run) write(w *bufio.Writer) error {
 	}
 	if r.Replay != nil {
 		if err := writeKey(w, "replay_regret", newReplayResult(r.Replay)); err != nil {
+			return err
+		}
+	}
+	if r.Details.Distributions != nil {
+		if err := writeKey(w, "distributions", r.Details.Distributions); err != nil {
 			return err
 		}
 	}

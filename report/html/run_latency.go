@@ -35,7 +35,7 @@ func (s latencyPart) targets() {
 			bar("s0", axis{0, 1, false}, 0, share), figure(v.get("goodput_per_second").float()), number("ttft"), number("tpot"), number("e2e"))
 	}
 	late := d.get("anomalies", "slo_violation")
-	row("all", d.get("overall"), value{})
+	row("all", d.get("overall"), totals(late))
 	for _, of := range []struct{ key, title string }{{"per_class", "class "}, {"per_tenant", "tenant "}} {
 		scopes := d.get(of.key)
 		if len(scopes.keys) < 2 && of.key == "per_tenant" {
@@ -52,6 +52,18 @@ func (s latencyPart) targets() {
 	t.end()
 	s.leftOut("classes", len(d.get("per_class").keys))
 	s.leftOut("tenants", len(d.get("per_tenant").keys))
+}
+
+// totals are the sums over classes.
+func totals(late value) value {
+	all := value{kind: object, keys: []string{"ttft", "tpot", "e2e"}, members: make([]value, 3)}
+	for i, k := range all.keys {
+		all.members[i].kind = number
+		for _, of := range late.members {
+			all.members[i].number += of.get(k).float()
+		}
+	}
+	return all
 }
 
 // mostScopes is how many classes, tenants, models or instances a table lists.
@@ -160,7 +172,7 @@ func (s latencyPart) distributions() {
 			}
 		}
 		n := all.get("n").float()
-		caption := fmt.Sprintf("<b>%s</b>, %s: share of %s samples that took at most so long; the upper part is stretched so that each step is a tenth of the one below", m.title, m.long, count(n))
+		caption := fmt.Sprintf("<b>%s</b>, %s: share of %s samples that took at most so long. Both ends of the share are stretched, 50 %% is half-way from 1 %% to 99 %%", m.title, m.long, count(n))
 		s.chart(caption, m.title+" distribution", func(id string) any { return &cdfChart{"cdf", id, "ms", series} })
 	}
 	s.body.WriteString("</div>\n")

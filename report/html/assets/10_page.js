@@ -31,6 +31,12 @@ var blis = (function () {
     return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
   };
 
+  // short writes a number for an axis: 20 k, 1.5 M.
+  self.short = function (x) {
+    const a = Math.abs(x);
+    return a >= 1e6 ? self.tick(x / 1e6) + "\u202fM" : a >= 1e4 ? self.tick(x / 1e3) + "\u202fk" : self.tick(x);
+  };
+
   self.percent = (x) => (x === null || x === undefined ? "–" : self.tick(100 * x) + "\u202f%");
 
   // color is the value of a colour of the style sheet in the theme of now.

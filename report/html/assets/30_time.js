@@ -57,7 +57,7 @@
     const options = {
       series: series, bands: bands,
       scales: { x: { time: false, range: (u, low, high) => [low, high] }, y: { range: (u, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
-      axes: [blis.timeAxis(end), blis.leftAxis({ label: spec.unit, values: (u, all) => all.map((v) => (spec.share ? blis.tick(100 * v) : blis.tick(v))) })],
+      axes: [blis.timeAxis(end), blis.leftAxis({ label: spec.unit, values: (u, all) => all.map((v) => (spec.share ? blis.tick(100 * v) : blis.short(v))) })],
       cursor: { sync: { key: spec.group, setSeries: false } },
       hooks: { setScale: [(u, key) => chart && blis.zoomed(chart, key)], draw: [marks(spec)], setCursor: [(u) => chart && values(u)] },
     };

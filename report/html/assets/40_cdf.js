@@ -1,11 +1,29 @@
 /* Distributions: the share of samples that took at most so long. The latency has a
-   logarithmic axis. The share is stretched towards 1, so that 90 %, 99 % and 99.9 % are
-   equally far apart; a button shows it linearly. */
+   logarithmic axis. The share has that of the normal distribution, which stretches both
+   ends: 50 % is in the middle of 1 % and 99 %; a button shows it linearly. */
 (function () {
   "use strict";
 
-  const stretched = (share) => -Math.log10(1 - share);
-  const back = (y) => 1 - Math.pow(10, -y);
+  // The shares that the axis names, and from where on it shows them.
+  const named = ["1", "10", "50", "90", "99", "99.9", "99.99", "99.999", "99.9999", "99.99999", "99.999999"];
+  const least = 0.005;
+
+  // stretched is the quantile of the normal distribution (Acklam's approximation, to 1e-9).
+  function stretched(share) {
+    const p = Math.max(share, least);
+    if (p > 0.5) return p > 0.97575 ? -tail(1 - p) : -middle(0.5 - p);
+    return p < 0.02425 ? tail(p) : middle(p - 0.5);
+  }
+  function tail(p) {
+    const q = Math.sqrt(-2 * Math.log(p));
+    return (((((-7.784894002430293e-3 * q - 0.3223964580411365) * q - 2.400758277161838) * q - 2.549732539343734) * q + 4.374664141464968) * q + 2.938163982698783) /
+      ((((7.784695709041462e-3 * q + 0.3224671290700398) * q + 2.445134137142996) * q + 3.754408661907416) * q + 1);
+  }
+  function middle(q) {
+    const r = q * q;
+    return (((((-39.69683028665376 * r + 220.9460984245205) * r - 275.9285104469687) * r + 138.3577518672690) * r - 30.66479806614716) * r + 2.506628277459239) * q /
+      (((((-54.47609879822406 * r + 161.5858368580409) * r - 155.6989798598866) * r + 66.80131188771972) * r - 13.28068155288572) * r + 1);
+  }
 
   // shareAt is the share of a series at a latency, between its points.
   function shareAt(s, x) {
@@ -23,7 +41,7 @@
   }
 
   // decades are round values on a logarithmic axis.
-  function decades(low, high) {
+  function decades(low, high, most) {
     for (const factors of [[1, 2, 5], [1, 3], [1]]) {
       const list = [];
       for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++) {
@@ -32,36 +50,37 @@
           if (x >= low && x <= high) list.push(x);
         }
       }
-      if (list.length <= 9 || factors.length === 1) return list;
+      if (list.length <= most || factors.length === 1) return list;
     }
   }
 
   blis.cdf = function (spec) {
-    let tail = true;
+    let bent = true;
     const positive = spec.series.flatMap((s) => s.value.filter((v) => v > 0));
     const low = Math.min(...positive) / 1.05, high = Math.max(...positive) * 1.05;
     const tables = () => uPlot.join(spec.series.map((s) => {
       const x = [], y = [];
       s.value.forEach((v, i) => {
         const share = s.share[i];
-        if (!(v > 0) || (tail && share >= 1)) return;
-        if (x.length && x[x.length - 1] === v) y[y.length - 1] = tail ? stretched(share) : share; // a step: its top
-        else { x.push(v); y.push(tail ? stretched(share) : share); }
+        if (!(v > 0) || (bent && share >= 1)) return;
+        const at = bent ? stretched(share) : share;
+        if (x.length && x[x.length - 1] === v) y[y.length - 1] = at; // a step: its top
+        else { x.push(v); y.push(at); }
       });
       return [x, y];
     }));
     const top = Math.max(1, ...spec.series.flatMap((s) => s.share.filter((v) => v < 1).map(stretched)));
-    const shares = [0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999, 0.9999999, 0.99999999];
+    const bottom = stretched(least);
     let chart;
     const options = {
       height: 250,
       series: [{}].concat(spec.series.map((s, i) => ({ stroke: () => blis.color("s" + i), width: i === 0 && spec.series.length > 1 ? 2.6 : 2, dash: blis.dashes[i], spanGaps: true, points: { show: false } }))),
-      scales: { x: { time: false, distr: 3, log: 10, range: () => [low, high] }, y: { range: () => (tail ? [0, top * 1.03] : [0, 1.02]) } },
+      scales: { x: { time: false, distr: 3, log: 10, range: () => [low, high] }, y: { range: () => (bent ? [bottom, top + (top - bottom) * 0.02] : [0, 1.02]) } },
       axes: [
-        blis.axis({ label: spec.unit === "ms" ? "Latency, ms (logarithmic)" : spec.unit, size: 34, splits: (u) => decades(low, high), filter: (u, all) => all, values: (u, all) => all.map((v) => blis.tick(v)) }),
+        blis.axis({ label: spec.unit === "ms" ? "Latency, ms (logarithmic)" : spec.unit, size: 34, splits: (u) => decades(low, high, u.width / 60), filter: (u, all) => all, values: (u, all) => all.map((v) => blis.tick(v)) }),
         blis.leftAxis({
-          splits: () => (tail ? shares.map(stretched).filter((y) => y <= top * 1.03) : [0, 0.25, 0.5, 0.75, 1]),
-          values: (u, all) => all.map((y) => blis.tick(Number((100 * (tail ? back(y) : y)).toFixed(6))) + "\u202f%"),
+          splits: () => (bent ? named.map((p) => stretched(p / 100)).filter((y) => y <= top * 1.02) : [0, 0.25, 0.5, 0.75, 1]),
+          values: (u, all) => all.map((y, i) => (bent ? named[i] : blis.tick(100 * y)) + "\u202f%"),
         }),
       ],
       cursor: { drag: { x: false, y: false, setScale: false }, points: { show: false } },
@@ -84,8 +103,8 @@
     button.type = "button";
     button.setAttribute("aria-pressed", "false");
     button.addEventListener("click", () => {
-      tail = !tail;
-      button.setAttribute("aria-pressed", String(!tail));
+      bent = !bent;
+      button.setAttribute("aria-pressed", String(!bent));
       chart.plot.setData(tables());
     });
     controls.append(button);

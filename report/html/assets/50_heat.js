@@ -65,14 +65,20 @@
     const every = Math.ceil(rows / 14);
     const x = [];
     for (let k = 0; k <= columns; k++) x.push(Math.min(k * spec.step, spec.end));
-    const short = (name) => { const n = name.replace(/ to .*/, ""); return n.length > 9 ? "…" + n.slice(-8) : n; };
+    // Rows are called by what is behind the common beginning of their names.
+    const firsts = spec.rows.map((name) => name.replace(/ to .*/, ""));
+    let common = firsts.length > 1 ? firsts[0].length : 0;
+    for (const name of firsts) while (!name.startsWith(firsts[0].slice(0, common))) common--;
+    const prefix = firsts[0].slice(0, common).replace(/[0-9]+$/, ""); // instance-1 and instance-10 differ in 1 and 10
+    common = prefix.length;
+    const short = (name) => { const n = name.slice(common); return n.length > 5 ? "…" + n.slice(-4) : n; };
     let chart;
     const options = {
       height: 64 + Math.min(420, Math.max(110, rows * (rows <= 8 ? 26 : rows <= 24 ? 16 : 4))),
       series: [{}, { show: true, stroke: "transparent", points: { show: false } }],
       scales: { x: { time: false, range: (u, low, high) => [low, high] }, y: { range: () => [0, rows], dir: -1 } },
       axes: [blis.timeAxis(spec.end), blis.leftAxis({
-        grid: { show: false }, splits: () => spec.rows.map((_, r) => r + 0.5).filter((_, r) => r % every === 0), values: (u, all) => all.map((y) => short(spec.rows[Math.floor(y)])),
+        grid: { show: false }, splits: () => spec.rows.map((_, r) => r + 0.5).filter((_, r) => r % every === 0), label: prefix.length > 14 || !prefix ? "instance" : prefix.replace(/[-_ ]+$/, ""), values: (u, all) => all.map((y) => short(firsts[Math.floor(y)])),
       })],
       cursor: { y: true, sync: { key: spec.group, setSeries: false, scales: ["x", null] }, points: { show: false } },
       hooks: { drawClear: [], draw: [draw], setScale: [(u, key) => chart && blis.zoomed(chart, key)], setCursor: [(u) => chart && values(u)] },
