@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"blis/input"
 	"blis/report"
@@ -17,7 +19,7 @@ import (
 // reportCmd is blis report.
 type reportCmd struct {
 	Results []string `arg:"" name:"result" help:"JSON results of blis run, compare, sweep show, capacity and validate; folders with such files; folders of sweeps."`
-	Out     string   `short:"o" type:"path" default:"report.html" placeholder:"FILE" help:"The page."`
+	Out     string   `short:"o" type:"path" default:"report.html" placeholder:"FILE" help:"The page. FILE.md has its tables as Markdown, FILE.csv as CSV, a line per cell."`
 
 	Measures []string `group:"Output" placeholder:"NAME,…" help:"Measures of a sweep; not given: those that blis compare ranks by."`
 	Pareto   []string `group:"Output" placeholder:"NAME,NAME" help:"Mark the combinations of a sweep that no other beats in all of these measures; not given: the first two of the measures."`
@@ -31,7 +33,8 @@ Examples:
 
     blis run --details --format json > run.json; blis report run.json -o run.html
     blis report today.json tomorrow.json -o both.html
-    blis report routing.sweep --pareto cost,p99_ttft`
+    blis report routing.sweep --pareto cost,p99_ttft
+    blis report run.json -o tables.md`
 }
 
 // Run carries the command out.
@@ -60,12 +63,23 @@ func (r *reportCmd) Run(ctx context.Context, c *console) error {
 		}
 		docs = append(docs, doc)
 	}
-	return writePage(out, docs)
+	return writePage(out, pageWriter(r.Out), docs)
+}
+
+// pageWriter writes the form of a page that the name of a file asks for.
+func pageWriter(path string) func(io.Writer, []html.Document) error {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".md":
+		return html.Markdown
+	case ".csv":
+		return html.CSV
+	}
+	return html.Write
 }
 
 // writePage writes and finishes a page. A document that cannot be shown is an input error.
-func writePage(out *output, docs []html.Document) error {
-	err := html.Write(out, docs)
+func writePage(out *output, write func(io.Writer, []html.Document) error, docs []html.Document) error {
+	err := write(out, docs)
 	var fault *html.Error
 	if errors.As(err, &fault) {
 		out.discard()

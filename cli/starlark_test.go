@@ -114,16 +114,16 @@ func TestPageOfProgramsRuns(t *testing.T) {
 		language, text, _ := strings.Cut(part, "\n")
 		blocks[language] = append(blocks[language], text+"\n")
 	}
-	if len(blocks["python"]) != 2 || len(blocks["yaml"]) != 2 {
-		t.Fatalf("%d programs, %d bundles: want 2 of each", len(blocks["python"]), len(blocks["yaml"]))
+	if len(blocks["python"]) != 3 || len(blocks["yaml"]) != 2 {
+		t.Fatalf("%d programs, %d bundles: want 3 and 2", len(blocks["python"]), len(blocks["yaml"]))
 	}
 	t.Chdir(t.TempDir())
-	for name, text := range map[string]string{"mine.star": blocks["python"][0], "backfill.star": blocks["python"][1], "bundle.yaml": blocks["yaml"][0], "tree.yaml": blocks["yaml"][1]} {
+	for name, text := range map[string]string{"mine.star": blocks["python"][0], "backfill.star": blocks["python"][1], "hints.star": blocks["python"][2], "bundle.yaml": blocks["yaml"][0], "tree.yaml": blocks["yaml"][1]} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, args := range []string{"run --policy-config bundle.yaml", "run --policy-config tree.yaml", "run --policy-config mine.star", "run --policy-config backfill.star", "verify --policy-config tree.yaml", "run --set routing.type=starlark --set routing.params.file=mine.star"} {
+	for _, args := range []string{"run --policy-config bundle.yaml", "run --policy-config tree.yaml", "run --policy-config mine.star", "run --policy-config backfill.star", "run --policy-config hints.star", "verify --policy-config tree.yaml", "run --set routing.type=starlark --set routing.params.file=mine.star"} {
 		done(t, append(strings.Fields(args), "--num-requests", "100", "--prefix-tokens", "100")...)
 	}
 }

@@ -66,21 +66,30 @@ func Schemas() (names []string) {
 // Write writes a page with all documents, in their order. A document that is malformed,
 // truncated or of another schema is an *Error; nothing has been written then.
 func Write(w io.Writer, docs []Document) error {
-	if len(docs) == 0 {
-		return &Error{"", "there is no document: want at least one"}
-	}
-	if len(docs) > MostDocuments {
-		return &Error{"", fmt.Sprintf("%d documents are too many for a page: want at most %d", len(docs), MostDocuments)}
-	}
-	p := &page{}
-	for i := range docs {
-		if err := p.add(i, &docs[i]); err != nil {
-			return err
-		}
+	p, err := newPage(docs)
+	if err != nil {
+		return err
 	}
 	b := bufio.NewWriterSize(w, 1<<16)
 	p.write(b)
 	return b.Flush()
+}
+
+// newPage makes the page of documents.
+func newPage(docs []Document) (*page, error) {
+	if len(docs) == 0 {
+		return nil, &Error{"", "there is no document: want at least one"}
+	}
+	if len(docs) > MostDocuments {
+		return nil, &Error{"", fmt.Sprintf("%d documents are too many for a page: want at most %d", len(docs), MostDocuments)}
+	}
+	p := &page{}
+	for i := range docs {
+		if err := p.add(i, &docs[i]); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
 }
 
 // add makes the sheet of a document.

@@ -80,6 +80,7 @@ type sheet struct {
 	records  []string // of the table being written
 	recorded int
 	captions int
+	plain    []*plainTable
 }
 
 type section struct{ id, title string }

@@ -10,7 +10,10 @@ func (s *sheet) accuracy(setup, warnings value) {
 	s.section("trust", "How far to trust it")
 	if list := warnings.items(); len(list) > 0 {
 		s.body.WriteString(`<ul class="warnings">`)
+		t := s.plainTable("")
+		t.heads, t.numbers = []string{"Warning"}, []bool{false}
 		for _, w := range list {
+			t.row([]string{words(w.words())})
 			s.printf("<li><b>Warning:</b> %s</li>", words(w.words()))
 		}
 		s.body.WriteString("</ul>\n")

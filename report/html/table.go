@@ -9,11 +9,13 @@ import (
 type table struct {
 	b       *strings.Builder
 	numbers []bool // which columns hold numbers, and end on the right
+	plain   *plainTable
 }
 
 // table begins a table. A column whose heading begins with "#" holds numbers.
 func (s *sheet) table(caption string, heads ...string) *table {
 	t := &table{b: s.body}
+	t.plain = s.plainTable(caption)
 	label := `aria-label="table"`
 	if caption != "" { // beside the part that scrolls, so that all of it can be read
 		id := fmt.Sprintf("%s-t%d", s.id, s.captions)
@@ -26,6 +28,8 @@ func (s *sheet) table(caption string, heads ...string) *table {
 	for _, h := range heads {
 		h, isNumber := strings.CutPrefix(h, "#")
 		t.numbers = append(t.numbers, isNumber)
+		t.plain.heads = append(t.plain.heads, plainText(h))
+		t.plain.numbers = t.numbers
 		fmt.Fprintf(t.b, `<th scope="col"%s>%s</th>`, class("n", isNumber), h)
 	}
 	t.b.WriteString("</tr></thead><tbody>")
@@ -45,6 +49,7 @@ func (t *table) row(cells ...string) { t.marked("", cells...) }
 // marked adds a row with attributes of its own.
 func (t *table) marked(attributes string, cells ...string) {
 	fmt.Fprintf(t.b, "<tr%s>", attributes)
+	t.plain.row(cells)
 	for i, c := range cells {
 		if i == 0 {
 			fmt.Fprintf(t.b, `<th scope="row"%s>%s</th>`, class("n", t.numbers[0]), c)
@@ -62,6 +67,7 @@ func (t *table) end() { t.b.WriteString("</tbody></table></div>\n") }
 type facts struct {
 	s     *sheet
 	begun bool
+	plain *plainTable
 }
 
 // add adds a fact unless its value is empty or missing.
@@ -72,7 +78,10 @@ func (f *facts) add(label, value string) {
 	if !f.begun {
 		f.s.body.WriteString(`<dl class="facts">`)
 		f.begun = true
+		f.plain = f.s.plainTable("")
+		f.plain.heads, f.plain.numbers = []string{"", "Value"}, []bool{false, false}
 	}
+	f.plain.row([]string{label, value})
 	f.s.printf("<div><dt>%s</dt><dd>%s</dd></div>", label, value)
 }
 
