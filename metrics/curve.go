@@ -90,6 +90,9 @@ func (list ClassCurves) MarshalJSON() ([]byte, error) {
 // recorders are not changed.
 func NewCurves(run Run) *Curves {
 	c := collection{Run: run}
+	if c.Each == nil {
+		c.Each = sequentially
+	}
 	c.merge()
 	of := func(cells []*cell, groups []*Distribution) ScopeCurves {
 		all, itl := mergeCells(cells), mergeDistributions(groups)
