@@ -38,7 +38,7 @@ func hostName(t *testing.T) string {
 func TestPageOfAStoredResult(t *testing.T) {
 	dir := t.TempDir()
 	stored, of, at := filepath.Join(dir, "run.json"), filepath.Join(dir, "stored.html"), filepath.Join(dir, "once.html")
-	done(t, small("--results-path", stored, "--timeseries", filepath.Join(dir, "series.json"))...)
+	done(t, small("--details", "--results-path", stored, "--timeseries", filepath.Join(dir, "series.json"))...)
 	done(t, "report", stored, "-o", of)
 	done(t, small("--report", at, "--timeseries", filepath.Join(dir, "series.csv"))...)
 	command := func(page, want string) string {

@@ -30,6 +30,7 @@ type capacityJSON struct {
 	Window     *capacityWindow  `json:"window"` // null: the whole trace
 	Longer     *capacityLonger  `json:"longer_windows"`
 	Windows    int              `json:"windows"`
+	Tried      []capacityTried  `json:"tried"`
 	Refused    []capacityRefuse `json:"refused"`
 
 	Contradictions [][2]float64 `json:"contradictions"`
@@ -80,6 +81,14 @@ type capacityLonger struct {
 	Certified bool `json:"certified"`
 }
 
+// capacityTried is what windows of a load gave in the search.
+type capacityTried struct {
+	Value   float64 `json:"value"`
+	Scale   int     `json:"scale"`
+	Passes  int     `json:"passes"`
+	Windows int     `json:"windows"`
+}
+
 type capacityRefuse struct {
 	Value  float64 `json:"value"`
 	Reason string  `json:"reason"`
@@ -89,7 +98,7 @@ func newCapacityJSON(c *Capacity) *capacityJSON {
 	j := &capacityJSON{
 		Schema: capacitySchema, Partial: c.Partial, Outcome: string(c.Outcome), Exact: c.Exact, Over: c.Asked.Over.Name,
 		Holds: newCapacityEnd(c, c.Holds), Fails: newCapacityEnd(c, c.Fails), SLOs: []capacitySLO{},
-		Share: c.Asked.Share, Confidence: c.Asked.Confidence, Precision: c.Asked.Precision, Windows: c.Windows, Refused: []capacityRefuse{},
+		Share: c.Asked.Share, Confidence: c.Asked.Confidence, Precision: c.Asked.Precision, Windows: c.Windows, Tried: []capacityTried{}, Refused: []capacityRefuse{},
 		Contradictions: append([][2]float64{}, c.Contradictions...), Notes: append([]string{}, c.Notes...), Setup: newSetup(&c.Setup),
 	}
 	if c.Length > 0 {
@@ -100,6 +109,9 @@ func newCapacityJSON(c *Capacity) *capacityJSON {
 	}
 	for i := range c.Asked.SLOs {
 		j.SLOs = append(j.SLOs, newCapacitySLO(&c.Asked.SLOs[i]))
+	}
+	for _, t := range c.Tried {
+		j.Tried = append(j.Tried, capacityTried(t))
 	}
 	for _, r := range c.Refused {
 		j.Refused = append(j.Refused, capacityRefuse{r.Value, ErrorLine(r.Err)})

@@ -57,6 +57,9 @@ func (s *capacitySearch) describe(ctx context.Context, a *certify.Answer, runner
 	r.Outcome = map[certify.Outcome]CapacityOutcome{
 		certify.Answered: CapacityFound, certify.NothingHolds: NoLoadHolds, certify.EverythingHolds: EveryLoadHolds, certify.NotCertified: CapacityNotKnown,
 	}[a.Outcome]
+	for _, t := range a.Rungs {
+		r.Tried = append(r.Tried, TriedLoad{s.Over.Values[s.usable[t.Rung]], t.Scale, t.Passes, t.Windows})
+	}
 	for _, pair := range a.Contradictions() {
 		r.Contradictions = append(r.Contradictions, [2]float64{s.Over.Values[s.usable[pair[0].Rung]], s.Over.Values[s.usable[pair[1].Rung]]})
 	}
@@ -120,6 +123,11 @@ func (s *capacitySearch) exact(ctx context.Context) (*CapacityResult, error) {
 			return false, err
 		}
 		windows[rung] = w
+		tried := TriedLoad{Value: s.Over.Values[s.usable[rung]], Scale: 1, Windows: 1}
+		if w.Pass {
+			tried.Passes = 1
+		}
+		s.result.Tried = append(s.result.Tried, tried)
 		s.result.Windows++
 		s.observe(certify.Progress{Phase: certify.Searching, Rung: rung, Windows: s.result.Windows})
 		return w.Pass, nil

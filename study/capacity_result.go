@@ -37,11 +37,20 @@ type CapacityResult struct {
 	Scale          int
 
 	Windows        int // that were consumed
+	Tried          []TriedLoad
 	Contradictions [][2]float64
 	Refused        []RefusedRung
 	Latency        LatencyChoice
 	Setup          actors.Setup // of a load that can run
 	Notes          []string
+}
+
+// TriedLoad is what windows of a load gave in the search, before both ends were certified.
+// The search leaves a load as soon as it has seen enough of it.
+type TriedLoad struct {
+	Value           float64 // of the axis
+	Scale           int     // length of the windows, in lengths of the pilot's
+	Passes, Windows int
 }
 
 // RefusedRung is a value of the axis that cannot run.

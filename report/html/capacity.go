@@ -187,7 +187,7 @@ func (s capacityPart) capacityCurve() {
 			p.text(t.load, at, escaped(t.what))
 		}
 	}
-	s.paragraph("Dots: windows that passed at a load; bars: 95 % intervals of the true share by their number (Clopper and Pearson). The dashed line is the share that is asked for, " + about(share) + ". Grey dots are the search, which stops at a load as soon as it knows enough.")
+	s.paragraph("Dots: windows that passed at a load; bars: 95" + thin + "% intervals of the true share by their number (Clopper and Pearson). The dashed line is the share that is asked for, " + about(share) + ". Grey dots are the search, which stops at a load as soon as it knows enough.")
 	p.write(s.sheet)
 	s.folded("The same in numbers")
 	t := s.table("", "#Load", "#Passed", "#Windows", "#Share", "#From", "#To", "What")

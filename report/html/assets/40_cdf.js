@@ -71,6 +71,8 @@
     }));
     const top = Math.max(1, ...spec.series.flatMap((s) => s.share.filter((v) => v < 1).map(stretched)));
     const bottom = stretched(least);
+    // label leaves a share out where the one below it is too near.
+    const label = (u, all, i) => (i > 0 && i % 2 === 0 && i > 5 && (all[i] - all[i - 1]) / (top - bottom) < 0.085 ? "" : named[i] + "\u202f%");
     let chart;
     const options = {
       height: 250,
@@ -79,8 +81,8 @@
       axes: [
         blis.axis({ label: spec.unit === "ms" ? "Latency, ms (logarithmic)" : spec.unit, size: 34, splits: (u) => decades(low, high, u.width / 60), filter: (u, all) => all, values: (u, all) => all.map((v) => blis.tick(v)) }),
         blis.leftAxis({
-          splits: () => (bent ? named.map((p) => stretched(p / 100)).filter((y) => y <= top * 1.02) : [0, 0.25, 0.5, 0.75, 1]),
-          values: (u, all) => all.map((y, i) => (bent ? named[i] : blis.tick(100 * y)) + "\u202f%"),
+          splits: () => (bent ? named.map((p) => stretched(p / 100)).filter((y) => y <= top + 0.05) : [0, 0.25, 0.5, 0.75, 1]),
+          values: (u, all) => all.map((y, i) => (bent ? label(u, all, i) : blis.tick(100 * y) + "\u202f%")),
         }),
       ],
       cursor: { drag: { x: false, y: false, setScale: false }, points: { show: false } },
