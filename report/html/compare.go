@@ -69,7 +69,7 @@ func measureList(v value) string {
 func (s comparePart) compareSummary(bundles []value) {
 	d := s.doc
 	s.section("summary", "In short")
-	t := s.table("", "Policy", "#Pareto rank", "#Better in", "#Worse in", "#No difference in", "#Runs", "What it is")
+	t := s.table("", "Policy", "#Pareto rank", "#Better in", "#Worse in", "#No difference in", "#Runs", "~What it is")
 	for _, v := range bundles {
 		n := v.get("verdicts")
 		what := s.bundleWords(v)
@@ -167,7 +167,7 @@ func (s comparePart) intervalTable(m value, bundles []value) {
 		better = "higher is better"
 	}
 	t := s.table(fmt.Sprintf("<b>%s</b>: %s; %s. Mean and interval; axis from %s to %s, the line is the baseline", measureWords(measure), words(m.get("help").words()), better, valued(a.low, unit), valued(a.high, unit)),
-		"Policy", "#"+headed(measure, unit), "", "#Difference", "Verdict")
+		"Policy", "#"+headed(measure, unit), "", "#Difference", "~Verdict")
 	for i, e := range list {
 		v := bundles[i]
 		isBase := v.get("name").words() == s.doc.get("baseline").words()

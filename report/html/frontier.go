@@ -101,7 +101,7 @@ func (s frontierPart) frontierTable(list []value) {
 		heads = append(heads, name(k))
 	}
 	over := s.doc.get("over").words()
-	t := s.table("", append(heads, "#Holds "+name(over), "#Not at", "#GPUs", "#Cost per hour", "#Per million output tokens", "Outcome")...)
+	t := s.table("", append(heads, "#Holds "+name(over), "#Not at", "#GPUs", "#Cost per hour", "#Per million output tokens", "~Outcome")...)
 	for _, c := range list[:min(len(list), mostCombinations)] {
 		front := ""
 		if c.get("pareto").isTrue() {

@@ -9,6 +9,9 @@ import (
 // mostShown is how many characters of a name are on the page.
 const mostShown = 80
 
+// mostWhole is how many characters a name has that stays on one line in a table.
+const mostWhole = 20
+
 // mostWritten is how many characters of a longer text are, of a warning for example.
 const mostWritten = 2000
 
@@ -66,7 +69,11 @@ func name(s string) string {
 	if s == "" {
 		return `<span class="dim">(none)</span>`
 	}
-	return "<bdi>" + escaped(clean(s, mostShown)) + "</bdi>"
+	open := "<bdi>"
+	if utf8.RuneCountInString(s) <= mostWhole {
+		open = `<bdi class="w">`
+	}
+	return open + escaped(clean(s, mostShown)) + "</bdi>"
 }
 
 // names are names with commas.

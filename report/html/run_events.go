@@ -55,7 +55,7 @@ func (s eventsPart) scaled(pool string, v value) {
 		return
 	}
 	const most = 100
-	t := s.table("Changes", "#At, s", "#From", "#To", "Reason")
+	t := s.table("Changes", "#At, s", "#From", "#To", "~Reason")
 	for _, e := range events[:min(len(events), most)] {
 		t.row(seconds(e.get("at_us").float()), count(e.get("from").float()), count(e.get("to").float()), words(e.get("reason").words()))
 	}

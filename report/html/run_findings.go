@@ -50,7 +50,7 @@ func (s findingsPart) anomalies() {
 		switch n := v.members[i].float(); {
 		case n > 0:
 			if t == nil {
-				t = s.table("Situations in which a policy is a likely cause of bad latencies", "Anomaly", "#Count", "What it is")
+				t = s.table("Situations in which a policy is a likely cause of bad latencies", "Anomaly", "#Count", "~What it is")
 			}
 			t.row(measureWords(k), count(n), escaped(anomalyHelp[k]))
 		case n == 0:
@@ -71,7 +71,7 @@ func (s findingsPart) issues(trace value) {
 	if len(list) == 0 {
 		return
 	}
-	t := s.table("What the decision trace shows, with the worst cases", "What", "#Count", "#Of", "Worst cases: request at time on instance")
+	t := s.table("What the decision trace shows, with the worst cases", "What", "#Count", "#Of", "~Worst cases: request at time on instance")
 	for _, i := range list[:min(len(list), 30)] {
 		var cases []string
 		for _, e := range i.get("examples").items() {
@@ -109,7 +109,7 @@ func (s findingsPart) decisions(caption string, list []value) {
 	if len(list) == 0 {
 		return
 	}
-	t := s.table(caption, "#Request", "#At, s", "Class", "#Prompt tokens", "#Chosen", "#Regret", "#TTFT, ms", "Reason")
+	t := s.table(caption, "#Request", "#At, s", "Class", "#Prompt tokens", "#Chosen", "#Regret", "#TTFT, ms", "~Reason")
 	for _, d := range list {
 		id := s.record("Decision about request "+words(d.get("request").words()), d)
 		t.row(`<button type="button" class="open" data-record="`+id+`">`+words(d.get("request").words())+"</button>", seconds(d.get("at_us").float()), name(d.get("slo_class").words()), count(d.get("input_tokens").float()),

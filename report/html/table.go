@@ -8,11 +8,12 @@ import (
 // table is a table being written. Cells are HTML that is safe already.
 type table struct {
 	b       *strings.Builder
-	numbers []bool // which columns hold numbers, and end on the right
+	classes []string // of the columns: n holds numbers, which end on the right, t sentences
 	plain   *plainTable
 }
 
-// table begins a table. A column whose heading begins with "#" holds numbers.
+// table begins a table. A column whose heading begins with "#" holds numbers, one that
+// begins with "~" sentences.
 func (s *sheet) table(caption string, heads ...string) *table {
 	t := &table{b: s.body}
 	t.plain = s.plainTable(caption)
@@ -26,18 +27,24 @@ func (s *sheet) table(caption string, heads ...string) *table {
 	fmt.Fprintf(t.b, `<div class="scroll" tabindex="0" role="group" %s><table>`, label)
 	t.b.WriteString("<thead><tr>")
 	for _, h := range heads {
-		h, isNumber := strings.CutPrefix(h, "#")
-		t.numbers = append(t.numbers, isNumber)
+		of := ""
+		switch {
+		case strings.HasPrefix(h, "#"):
+			of, h = "n", h[1:]
+		case strings.HasPrefix(h, "~"):
+			of, h = "t", h[1:]
+		}
+		t.classes = append(t.classes, of)
 		t.plain.heads = append(t.plain.heads, plainText(h))
-		t.plain.numbers = t.numbers
-		fmt.Fprintf(t.b, `<th scope="col"%s>%s</th>`, class("n", isNumber), h)
+		t.plain.numbers = append(t.plain.numbers, of == "n")
+		fmt.Fprintf(t.b, `<th scope="col"%s>%s</th>`, class(of), h)
 	}
 	t.b.WriteString("</tr></thead><tbody>")
 	return t
 }
 
-func class(c string, has bool) string {
-	if !has {
+func class(c string) string {
+	if c == "" {
 		return ""
 	}
 	return ` class="` + c + `"`
@@ -46,15 +53,16 @@ func class(c string, has bool) string {
 // row adds a row; its first cell is its heading.
 func (t *table) row(cells ...string) { t.marked("", cells...) }
 
-// marked adds a row with attributes of its own.
+// marked adds a row with attributes of its own. Cells beyond the columns are left out.
 func (t *table) marked(attributes string, cells ...string) {
 	fmt.Fprintf(t.b, "<tr%s>", attributes)
+	cells = cells[:min(len(cells), len(t.classes))]
 	t.plain.row(cells)
 	for i, c := range cells {
 		if i == 0 {
-			fmt.Fprintf(t.b, `<th scope="row"%s>%s</th>`, class("n", t.numbers[0]), c)
+			fmt.Fprintf(t.b, `<th scope="row"%s>%s</th>`, class(t.classes[0]), c)
 		} else {
-			fmt.Fprintf(t.b, "<td%s>%s</td>", class("n", i < len(t.numbers) && t.numbers[i]), c)
+			fmt.Fprintf(t.b, "<td%s>%s</td>", class(t.classes[i]), c)
 		}
 	}
 	t.b.WriteString("</tr>\n")

@@ -81,6 +81,7 @@
       axes: [
         blis.axis({ label: spec.unit === "ms" ? "Latency, ms (logarithmic)" : spec.unit, size: 34, splits: (u) => decades(low, high, u.width / 60), filter: (u, all) => all, values: (u, all) => all.map((v) => blis.tick(v)) }),
         blis.leftAxis({
+            size: 74,
           splits: () => (bent ? named.map((p) => stretched(p / 100)).filter((y) => y <= top + 0.05) : [0, 0.25, 0.5, 0.75, 1]),
           values: (u, all) => all.map((y, i) => (bent ? label(u, all, i) : blis.tick(100 * y) + "\u202f%")),
         }),
