@@ -40,7 +40,7 @@ func TestPageOfAStoredResult(t *testing.T) {
 	stored, of, at := filepath.Join(dir, "run.json"), filepath.Join(dir, "stored.html"), filepath.Join(dir, "once.html")
 	done(t, small("--details", "--results-path", stored, "--timeseries", filepath.Join(dir, "series.json"))...)
 	done(t, "report", stored, "-o", of)
-	done(t, small("--report", at, "--timeseries", filepath.Join(dir, "series.csv"))...)
+	done(t, small("--details", "--report", at, "--timeseries", filepath.Join(dir, "series.csv"))...)
 	command := func(page, want string) string {
 		text := read(t, page)
 		if !strings.Contains(text, "<code>"+want+"</code>") {

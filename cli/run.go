@@ -27,7 +27,6 @@ type outputs struct {
 	RequestsOut string   `type:"path" placeholder:"FILE" group:"Output" help:"Write a row per request while the run goes on, as FILE.csv or FILE.jsonl."`
 	Report      string   `type:"path" placeholder:"FILE" group:"Output" help:"Write a page of the result as HTML, with distributions."`
 	Record      string   `type:"path" placeholder:"FILE" group:"Output" help:"Write every frame of messages between actors, as msgpack."`
-	Details     bool     `group:"Output" help:"Add the distributions of latencies to JSON results."`
 	Check       []string `sep:"none" placeholder:"BOUND" group:"Output" help:"Bound that the run must keep, p99_ttft<500ms or slo_attainment>=99%; several with commas, or the flag several times. Exit code 1 when one is not kept."`
 	seriesFlags
 	metricsFlags
@@ -92,7 +91,7 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 	}
 	outcome := &report.Run{Result: result, Checks: report.Check(result, bounds), Details: report.Details{Series: files.series.of(result)}}
 	if r.Details {
-		outcome.Details.Distributions = result.Report.Curves
+		outcome.Details.Distributions, outcome.Details.Worst = result.Report.Curves, report.NewWorst(files.decisions.worst)
 	}
 	stopped := files.decisions.find(ctx, c, r.Config, outcome)
 	if err == nil && ctx.Err() != nil && errors.Is(stopped, ctx.Err()) { // what has been found stays

@@ -26,10 +26,23 @@ func TestDetailsAreThoseOfTheResult(t *testing.T) {
 			}
 			PerClass map[string]json.RawMessage `json:"per_class"`
 		}
+		Worst []struct {
+			Outcome struct {
+				Request int64
+				TTFT    int64 `json:"ttft_us"`
+			}
+			Routing struct {
+				Request    int64
+				Candidates []any
+			}
+		} `json:"worst_requests"`
 	}
 	text := done(t, small("--num-requests", "500", "--details", "--format", "json")...).out
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		t.Fatal(err)
+	}
+	for _, bad := range loadSchema(t).check(text) {
+		t.Error(bad)
 	}
 	c, s := r.Distributions.Overall.TTFT, r.Overall.TTFT
 	last := len(c.Us) - 1
@@ -39,6 +52,14 @@ func TestDetailsAreThoseOfTheResult(t *testing.T) {
 	for i, share := range c.Share { // an order statistic on each side of the percentile
 		if share <= 0.5 && float64(c.Us[i]) > s.P50 || share >= 0.51 && float64(c.Us[i]) < s.P50 || share <= 0.99 && float64(c.Us[i]) > s.P99 {
 			t.Errorf("share %v at %d µs, p50 %v, p99 %v", share, c.Us[i], s.P50, s.P99)
+		}
+	}
+	if len(r.Worst) != worstRequests || r.Worst[0].Outcome.TTFT != s.Max {
+		t.Errorf("%d requests, the first with a TTFT of %d µs, want %d with %d", len(r.Worst), r.Worst[0].Outcome.TTFT, worstRequests, s.Max)
+	}
+	for i, w := range r.Worst {
+		if w.Routing.Request != w.Outcome.Request || len(w.Routing.Candidates) != 2 || i > 0 && w.Outcome.TTFT > r.Worst[i-1].Outcome.TTFT {
+			t.Errorf("request %d: %+v", i, w)
 		}
 	}
 	if len(r.Distributions.PerClass) != 1 {

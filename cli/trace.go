@@ -18,6 +18,7 @@ import (
 
 // traceFlags are the flags of run about its decision trace.
 type traceFlags struct {
+	Details         bool     `group:"Output" help:"Add to JSON results the distributions of latencies, and the 200 requests with the largest TTFT with the routing decisions about them, which are traced for it."`
 	TraceLevel      string   `placeholder:"LEVEL" group:"Decision trace" help:"What is traced: none, decisions (admission, priority, routing, scaling, outcomes) or detailed (steps, preemptions, anomalies and what decisions saw too). Not given: decisions with --trace-out or --summarize-trace, else none. Alone it adds a decision-audit to the result."`
 	TraceOut        string   `type:"path" placeholder:"FILE" group:"Decision trace" help:"Write the decision trace while the run goes on, as FILE.jsonl or FILE.msgpack."`
 	CounterfactualK *int     `placeholder:"K" group:"Decision trace" help:"Best instances that each routing decision lists, with scores and regret; 0: none. The run then looks at all loads at each decision. Not given: 3 with a trace."`
@@ -35,6 +36,7 @@ type decisions struct {
 	writer   *trace.Writer
 	summary  *trace.Summary // nil: none
 	regrets  *study.Regrets // nil: none
+	worst    *trace.Worst   // nil: none
 	strategy trace.Strategy
 	tokens   int
 	focus    []trace.Area
@@ -64,6 +66,9 @@ func (f *traceFlags) open(ctx context.Context) (*decisions, error) {
 		d.regrets = study.NewRegrets(f.ReplayRegret)
 		d.tracing.Counterfactual = max(1, d.tracing.Counterfactual)
 	}
+	if f.Details {
+		d.worst = trace.NewWorst(worstRequests)
+	}
 	if f.TraceOut != "" {
 		form, err := trace.FormOf(f.TraceOut)
 		if err != nil {
@@ -78,6 +83,9 @@ func (f *traceFlags) open(ctx context.Context) (*decisions, error) {
 	d.tracing.Consumer = d.consumer()
 	return d, nil
 }
+
+// worstRequests is how many requests --details lists.
+const worstRequests = 200
 
 // usualCounterfactual is how many instances a routing decision lists in a trace.
 const usualCounterfactual = 3
@@ -96,7 +104,7 @@ func (f *traceFlags) counterfactual(level trace.Level) int {
 // summary is the strategy of the summary, empty if there is none. A level that
 // nothing else reads is summed up.
 func (f *traceFlags) summary(level trace.Level) string {
-	if f.SummarizeTrace == "" && level != trace.None && f.TraceOut == "" && f.ReplayRegret == 0 {
+	if f.SummarizeTrace == "" && level != trace.None && f.TraceOut == "" && f.ReplayRegret == 0 && !f.Details {
 		return string(trace.SummaryAudit)
 	}
 	return f.SummarizeTrace
@@ -124,7 +132,7 @@ func summarizeBare(args []string) []string {
 
 // level returns the level of the trace, or the error of the flags together.
 func (f *traceFlags) level() (trace.Level, error) {
-	used := f.TraceOut != "" || f.SummarizeTrace != "" || f.ReplayRegret > 0
+	used := f.TraceOut != "" || f.SummarizeTrace != "" || f.ReplayRegret > 0 || f.Details
 	level := trace.None
 	switch f.TraceLevel {
 	case "":
@@ -139,7 +147,7 @@ func (f *traceFlags) level() (trace.Level, error) {
 	}
 	switch {
 	case used && level == trace.None:
-		return level, inputError("--trace-level is none: want decisions or detailed with --trace-out, --summarize-trace or --replay-regret")
+		return level, inputError("--trace-level is none: want decisions or detailed with --trace-out, --summarize-trace, --replay-regret or --details")
 	case f.ReplayRegret < 0 || f.ReplayRegret > mostReplays:
 		return level, inputErrorf("--replay-regret is %d: want 0 (off) to %d", f.ReplayRegret, mostReplays)
 	case f.counterfactual(level) < 0:
@@ -187,6 +195,9 @@ func (d *decisions) consumer() trace.Consumer {
 	}
 	if d.regrets != nil {
 		all = append(all, d.regrets)
+	}
+	if d.worst != nil {
+		all = append(all, d.worst)
 	}
 	switch len(all) {
 	case 0:

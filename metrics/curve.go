@@ -102,7 +102,11 @@ func NewCurves(run Run) *Curves {
 	cells := partition(c.keys, c.cells, len(c.Classes), func(k cellKey) workload.Label { return k.class })
 	groups := partition(c.groups.keys, c.groups.list, len(c.Classes), func(k groupKey) workload.Label { return k.class })
 	for i, name := range c.Classes {
-		curves.PerClass = append(curves.PerClass, NamedCurves{name, of(cells[i], groups[i])})
+		scope := curves.Overall
+		if len(cells[i]) < len(c.cells) || len(groups[i]) < len(c.groups.list) {
+			scope = of(cells[i], groups[i])
+		}
+		curves.PerClass = append(curves.PerClass, NamedCurves{name, scope})
 	}
 	return curves
 }

@@ -37,6 +37,7 @@ type Details struct {
 	Series   *TimeSeries // what instances did over time
 
 	Distributions *metrics.Curves // of latencies
+	Worst         *Worst          // requests
 }
 
 // JSON implements Document.
@@ -64,6 +65,11 @@ func (r *Run) write(w *bufio.Writer) error {
 	}
 	if r.Details.Distributions != nil {
 		if err := writeKey(w, "distributions", r.Details.Distributions); err != nil {
+			return err
+		}
+	}
+	if r.Details.Worst != nil {
+		if err := writeKey(w, "worst_requests", r.Details.Worst); err != nil {
 			return err
 		}
 	}

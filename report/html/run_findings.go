@@ -122,6 +122,11 @@ func (s findingsPart) decisions(caption string, list []value) {
 // record is what a click shows about a decision. It stands in the page, folded, so that it
 // can be read without script.
 func (s findingsPart) record(title string, d value) string {
+	return s.recordOf(title, d, d.get("outcome"))
+}
+
+// recordOf is record of a decision and what became of its request.
+func (s findingsPart) recordOf(title string, d, o value) string {
 	id := fmt.Sprintf("%s-r%d", s.id, s.recorded)
 	s.recorded++
 	outer := s.body
@@ -134,11 +139,12 @@ func (s findingsPart) record(title string, d value) string {
 		f.add("Tenant", name(tenant))
 	}
 	f.add("Prompt tokens", count(d.get("input_tokens").float()))
-	f.add("Chosen instance", words(d.get("target").words())+" ("+words(d.get("reason").words())+")")
+	if target := d.get("target"); target.has() {
+		f.add("Chosen instance", words(target.words())+" ("+words(d.get("reason").words())+")")
+	}
 	f.add("Score of the chosen", figure(d.get("score").float()))
 	f.add("Best score", figure(d.get("best").float()))
 	f.add("Regret", figure(d.get("regret").float()))
-	o := d.get("outcome")
 	f.add("Outcome", words(o.get("state").words()))
 	f.add("TTFT", duration(o.get("ttft_us").float()))
 	f.add("E2E", duration(o.get("e2e_us").float()))
@@ -208,5 +214,24 @@ func (s findingsPart) replays() {
 	t.end()
 }
 
-// worstRequests are the slowest requests by class.
-func (s findingsPart) worstRequests() {}
+// worstRequests are the requests with the largest TTFT of each class, with the decisions
+// about them.
+func (s findingsPart) worstRequests() {
+	list := s.doc.get("worst_requests").items()
+	if len(list) == 0 {
+		s.absent("The requests with the largest TTFT, and the alternatives of the decisions about them, are in a result of " + code("blis run --details") + ". Any other request: " + code("blis run --requests-out rows.csv --trace-out trace.jsonl") + ".")
+		return
+	}
+	s.paragraph(fmt.Sprintf("The %d requests with the largest TTFT, shared by the classes. Any other request: "+code("blis run --requests-out rows.csv --trace-out trace.jsonl")+".", len(list)))
+	s.folded("The requests, the slowest of each class first; select one for its record and the alternatives of its decision")
+	t := s.table("", "#Request", "Class", "Tenant", "#Arrived, s", "#TTFT, ms", "#Queue wait, ms", "#TPOT, ms", "#E2E, ms", "#Output tokens", "#Preemptions", "#Regret", "Outcome")
+	for _, w := range list[:min(len(list), mostScopes)] {
+		o, r := w.get("outcome"), w.get("routing")
+		id := s.recordOf("Request "+words(o.get("request").words()), r, o)
+		t.row(`<button type="button" class="open" data-record="`+id+`">`+words(o.get("request").words())+"</button>", name(o.get("slo_class").words()), name(o.get("tenant").words()), seconds(o.get("arrival_us").float()),
+			millis(o.get("ttft_us").float()), millis(o.get("queue_wait_us").float()), millis(o.get("tpot_us").float()), millis(o.get("e2e_us").float()), count(o.get("output_tokens").float()), count(o.get("preemptions").float()), figure(r.get("regret").float()), words(o.get("state").words()))
+	}
+	t.end()
+	s.flushRecords()
+	s.unfold()
+}
