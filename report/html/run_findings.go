@@ -129,7 +129,7 @@ func (s findingsPart) record(title string, d value) string {
 func (s findingsPart) recordOf(title string, d, o value) string {
 	id := fmt.Sprintf("%s-r%d", s.id, s.recorded)
 	s.recorded++
-	outer := s.body
+	outer, plain := s.body, len(s.plain)
 	s.body = &strings.Builder{}
 	s.printf("<section class=\"record\" id=\"%s\"><h3>%s</h3>\n", id, title)
 	f := facts{s: s.sheet}
@@ -155,7 +155,7 @@ func (s findingsPart) recordOf(title string, d, o value) string {
 	s.candidates(d)
 	s.body.WriteString("</section>\n")
 	s.records = append(s.records, s.body.String())
-	s.body = outer
+	s.body, s.plain = outer, s.plain[:plain] // as text the table of decisions will do
 	return id
 }
 
