@@ -116,7 +116,8 @@ func longestRun(s string, c byte) (longest int) {
 
 func TestEqualDocumentsMakeEqualPages(t *testing.T) {
 	docs := []Document{{Name: "a.json", JSON: small("m")}, {Name: "b.json", JSON: small("n"), Command: []string{"blis", "run"}}}
-	if pageOf(t, docs...) != pageOf(t, docs...) {
+	first, second := pageOf(t, docs...), pageOf(t, docs...)
+	if first != second {
 		t.Error("two pages of the same documents differ")
 	}
 }

@@ -199,14 +199,13 @@ func (t *instanceTimes) of(i *instance, m *measure, part string) []float64 {
 
 // measure is something that instances have over time.
 type measure struct {
-	key     string
-	title   string // of the chart
-	unit    string
-	share   bool
-	counts  bool // the document has a number for each bin, without extremes
-	summed  bool // the line is the sum over instances, without a band
-	scale   func(i *instance, width float64) float64
-	explain string
+	key    string
+	title  string // of the chart
+	unit   string
+	share  bool
+	counts bool // the document has a number for each bin, without extremes
+	summed bool // the line is the sum over instances, without a band
+	scale  func(i *instance, width float64) float64
 }
 
 func unscaled(*instance, float64) float64         { return 1 }
