@@ -140,7 +140,7 @@ func TestTraceFlagsAreChecked(t *testing.T) {
 		want string
 	}{
 		{[]string{"--trace-level", "detaild"}, `--trace-level: "detaild" is no trace level, the nearest is "detailed": want none, decisions or detailed`},
-		{[]string{"--trace-level", "none", "--trace-out", out}, "--trace-level is none: want decisions or detailed with --trace-out, --summarize-trace or --replay-regret"},
+		{[]string{"--trace-level", "none", "--trace-out", out}, "--trace-level is none: want decisions or detailed with --trace-out, --summarize-trace, --replay-regret or --details"},
 		{[]string{"--counterfactual-k", "3"}, "--counterfactual-k is 3 without a trace: want --trace-level decisions, --trace-out FILE, --summarize-trace or --replay-regret N with it"},
 		{[]string{"--counterfactual-k=-1", "--trace-out", out}, "--counterfactual-k is -1: want 0 (off) or more"},
 		{[]string{"--trace-out", "a.txt"}, "--trace-out: a.txt: want a name that ends in .jsonl or .msgpack"},
