@@ -55,7 +55,7 @@ func (p *helpPage) usualFlags(node *kong.Node) {
 	shared := sharedFlags()
 	own := false
 	for _, f := range node.Flags {
-		if !shared[f.Name] && !f.Hidden {
+		if shared[f.Name] != f.Target.Type() && !strings.HasPrefix(f.Name, "help") && !f.Hidden {
 			first, _, _ := strings.Cut(f.Help, ". ")
 			p.flag(f, strings.TrimSuffix(first, ".")+".")
 			own = true
@@ -71,9 +71,10 @@ func (p *helpPage) usualFlags(node *kong.Node) {
 	}
 }
 
-// sharedFlags are the flags of run: commands that share its settings add to them.
-func sharedFlags() map[string]bool {
-	names := map[string]bool{"help": true, "help-all": true}
+// sharedFlags are the flags of run with their types: commands that share its settings add to
+// them. A flag of another type is another flag: --otlp of train takes a list.
+func sharedFlags() map[string]reflect.Type {
+	names := map[string]reflect.Type{}
 	var visit func(t reflect.Type)
 	visit = func(t reflect.Type) {
 		for i := range t.NumField() {
@@ -82,11 +83,11 @@ func sharedFlags() map[string]bool {
 			case f.Anonymous && f.Type.Kind() == reflect.Struct:
 				visit(f.Type)
 			case f.Tag.Get("name") != "":
-				names[f.Tag.Get("name")] = true
+				names[f.Tag.Get("name")] = f.Type
 			case name != "" && name != "-":
-				names[name] = true
+				names[name] = f.Type
 			default:
-				names[kongName(f.Name)] = true
+				names[kongName(f.Name)] = f.Type
 			}
 		}
 	}
