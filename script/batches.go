@@ -91,7 +91,7 @@ func (s *batchMaker) chosen(answer starlark.Value, choice []int32) []int32 {
 
 // index reads an entry of an answer.
 func (s *batchMaker) index(entry starlark.Value, at int) int {
-	x := math.NaN()
+	var x float64
 	switch entry := entry.(type) {
 	case starlark.Int:
 		x = float64(entry.Float())
