@@ -55,7 +55,7 @@ func (p *helpPage) usualFlags(node *kong.Node) {
 	shared := sharedFlags()
 	own := false
 	for _, f := range node.Flags {
-		if shared[f.Name] != f.Target.Type() && !strings.HasPrefix(f.Name, "help") && !f.Hidden {
+		if !slices.Contains(shared[f.Name], f.Target.Type()) && !strings.HasPrefix(f.Name, "help") && !f.Hidden {
 			first, _, _ := strings.Cut(f.Help, ". ")
 			p.flag(f, strings.TrimSuffix(first, ".")+".")
 			own = true
@@ -73,8 +73,9 @@ func (p *helpPage) usualFlags(node *kong.Node) {
 
 // sharedFlags are the flags of run with their types: commands that share its settings add to
 // them. A flag of another type is another flag: --otlp of train takes a list.
-func sharedFlags() map[string]reflect.Type {
-	names := map[string]reflect.Type{}
+func sharedFlags() map[string][]reflect.Type {
+	names := map[string][]reflect.Type{}
+	add := func(name string, t reflect.Type) { names[name] = append(names[name], t) }
 	var visit func(t reflect.Type)
 	visit = func(t reflect.Type) {
 		for i := range t.NumField() {
@@ -83,11 +84,11 @@ func sharedFlags() map[string]reflect.Type {
 			case f.Anonymous && f.Type.Kind() == reflect.Struct:
 				visit(f.Type)
 			case f.Tag.Get("name") != "":
-				names[f.Tag.Get("name")] = f.Type
+				add(f.Tag.Get("name"), f.Type)
 			case name != "" && name != "-":
-				names[name] = f.Type
+				add(name, f.Type)
 			default:
-				names[kongName(f.Name)] = f.Type
+				add(kongName(f.Name), f.Type)
 			}
 		}
 	}
