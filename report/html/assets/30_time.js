@@ -11,6 +11,8 @@
       const c = u.ctx, ratio = devicePixelRatio;
       c.save();
       c.font = 11 * ratio + "px system-ui, sans-serif";
+      c.textAlign = "left";
+      c.textBaseline = "alphabetic";
       let free = -Infinity; // where the last text ended
       for (const m of spec.marks || []) {
         const x = u.valToPos(m.at, "x", true);
