@@ -130,11 +130,12 @@ func (c *cluster) bookRank(r *Result, run *metrics.Run, n *rank, name string, ti
 // addStorage adds what the storage tiers counted.
 func (c *cluster) addStorage(r *Result, end vtime.Time) error {
 	for _, s := range c.storage {
-		list, err := s.counts(end, func(i int) (from, to vtime.Time) { return c.life(i, end) })
+		list, series, err := s.counts(end, func(i int) (from, to vtime.Time) { return c.life(i, end) })
 		if err != nil {
 			return err
 		}
 		r.KVStorage = append(r.KVStorage, list...)
+		r.rest.storage = append(r.rest.storage, series...)
 	}
 	return nil
 }

@@ -111,7 +111,7 @@ func (x *trial) play(e Executor) (*yield, error) {
 	if err := checkSeries(r); err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Name, err)
 	}
-	if y.series, err = json.Marshal(r.TimeSeries()); err != nil {
+	if y.series, err = json.Marshal([]any{r.TimeSeries(), r.StorageSeries()}); err != nil {
 		return nil, err
 	}
 	for i := range r.KVTiers {

@@ -57,6 +57,7 @@ type restOfResult struct {
 	nodes       []string           // of each instance, by its number
 	printed     []Printed
 	series      []InstanceSeries // of each instance; nil without Execution.TimeSeries
+	storage     []StorageSeries
 	notSent     []NotSent
 }
 

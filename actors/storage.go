@@ -64,6 +64,7 @@ func (l *storageLink) Submit(op *engine.StorageOp, now vtime.Time) (engine.Stora
 // storage is the storage tiers of a run.
 type storage struct {
 	run       *setup.Plan
+	pool      string // empty: there is one
 	plan      []setup.StorageTier
 	places    [][]*engine.StorageTier // by tier; of scope local by rank
 	servers   []int                   // of each rank, for places of scope local
@@ -77,7 +78,7 @@ func newStorage(s *lookahead.Simulation, run *setup.Plan, x *Execution, of *pool
 	if of.name != "" {
 		prefix += of.name + "-"
 	}
-	r := &storage{run: run, plan: p.Storage, places: make([][]*engine.StorageTier, n), processes: make([][]lookahead.ProcessID, n)}
+	r := &storage{run: run, pool: of.name, plan: p.Storage, places: make([][]*engine.StorageTier, n), processes: make([][]lookahead.ProcessID, n)}
 	for i := range r.plan {
 		t, prefix := &r.plan[i], prefix
 		if t.Scope == setup.StorageShared {
@@ -103,6 +104,9 @@ func (r *storage) add(i int, x *Execution) *engine.StorageTier {
 	cfg := t.Storage(newTier(x, t.TierConfig))
 	cfg.Faults = newStorageFaults(r.run, t.Name)
 	tier := engine.NewStorageTier(cfg)
+	for _, o := range x.TimeSeries {
+		tier.Used = append(tier.Used, metrics.NewGauge(o))
+	}
 	r.places[i] = append(r.places[i], tier)
 	return tier
 }
@@ -135,10 +139,9 @@ func leastAnswer(pools []*setup.Pool) vtime.Duration {
 	return least
 }
 
-// counts returns what each storage tier counted in a run that ended at end. of is the span in
-// which a server was there.
-func (r *storage) counts(end vtime.Time, of func(server int) (from, to vtime.Time)) ([]metrics.KVStorage, error) {
-	var list []metrics.KVStorage
+// counts returns what each storage tier counted in a run that ended at end, and its places over time.
+// of is the span in which a server was there.
+func (r *storage) counts(end vtime.Time, of func(server int) (from, to vtime.Time)) (list []metrics.KVStorage, series []StorageSeries, err error) {
 	for i := range r.plan {
 		if len(r.processes[i]) > 0 && len(r.places[i]) == 0 {
 			continue // another pool counts it
@@ -153,10 +156,16 @@ func (r *storage) counts(end vtime.Time, of func(server int) (from, to vtime.Tim
 			t.Finish(to)
 			t.Counts.LifeMicros = int64(span(from, to))
 			if err := t.Check(); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			c.Merge(&t.Counts)
+			for _, g := range t.Used {
+				g.Finish(end)
+			}
+			if len(t.Used) > 0 {
+				series = append(series, StorageSeries{c.Name, r.pool, c.Scope, k, from, to, t.Counts.Capacity, t.Used})
+			}
 		}
 	}
-	return list, nil
+	return list, series, nil
 }

@@ -18,6 +18,19 @@ type InstanceSeries struct {
 	Series []*metrics.TimeSeries
 }
 
+// StorageSeries is one place of a storage tier over time: the tier of one instance, or of those that share it.
+type StorageSeries struct {
+	Tier, Pool  string // Pool is empty where there is one
+	Scope       string // local, or who shares it
+	Place       int    // number among the places of the tier; of scope local that of the instance in its pool
+	Ready, Gone vtime.Time
+	Entries     int64            // its capacity
+	Used        []*metrics.Gauge // in the order of Execution.TimeSeries
+}
+
+// StorageSeries is each storage tier over time; nil without Execution.TimeSeries.
+func (r *Result) StorageSeries() []StorageSeries { return r.rest.storage }
+
 // TimeSeries is what each instance did over time, in the order of Names.Instances; nil without
 // Execution.TimeSeries.
 func (r *Result) TimeSeries() []InstanceSeries { return r.rest.series }

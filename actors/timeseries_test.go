@@ -2,6 +2,7 @@ package actors
 
 import (
 	"fmt"
+	"strings"
 
 	"blis/metrics"
 	"blis/vtime"
@@ -56,12 +57,54 @@ func checkSeries(r *Result) error {
 			}
 		}
 	}
+	if err := checkStorageSeries(r); err != nil {
+		return err
+	}
 	want := int64(0)
 	if d := r.Report.Overall.ITL; d != nil {
 		want = d.N
 	}
 	if itl != want {
 		return fmt.Errorf("the histograms have %d inter-token latencies, want %d", itl, want)
+	}
+	return nil
+}
+
+// checkStorageSeries is checkSeries of storage tiers.
+func checkStorageSeries(r *Result) error {
+	for k := range trialSeries {
+		sums := map[string]int64{}
+		for _, of := range r.StorageSeries() {
+			g := of.Used[k]
+			bins := int((int64(r.End) + int64(g.Width()) - 1) / int64(g.Width()))
+			if len(g.Bins) != bins {
+				return fmt.Errorf("storage %s %d, series %d: %d bins, want %d", of.Tier, of.Place, k, len(g.Bins), bins)
+			}
+			for i, b := range g.Bins { // what it still has when its instance is gone does not count
+				from, to := int64(i)*int64(g.Width()), min(int64(i+1)*int64(g.Width()), int64(r.End))
+				if to > int64(of.Gone) {
+					b.Micros -= (to - max(from, int64(of.Gone))) * int64(b.Last)
+				}
+				sums[of.Tier+"/"+of.Pool] += b.Micros
+			}
+		}
+		for i := range r.KVStorage {
+			t, sum := &r.KVStorage[i], int64(0)
+			for name, n := range sums { // any order: a sum
+				if strings.HasPrefix(name, t.Name+"/") {
+					sum += n
+				}
+			}
+			want := int64(0)
+			for j := range r.KVStorage {
+				if r.KVStorage[j].Name == t.Name {
+					want += r.KVStorage[j].UsedMicros
+				}
+			}
+			if sum != want {
+				return fmt.Errorf("storage %s, series %d: ∫ %d, want %d", t.Name, k, sum, want)
+			}
+		}
 	}
 	return nil
 }

@@ -49,6 +49,9 @@ func open(t *testing.T, page string, width int, fragment string, more ...string)
 	return opened{out.String(), errors.String()}
 }
 
+// dark makes the browser prefer dark pages.
+const dark = "--blink-settings=preferredColorScheme=0"
+
 var verdict = regexp.MustCompile(`<output id="selftest"[^>]*>([^<]*)</output>`)
 
 // passes checks that the self-test of a page passes without a message on the console.
@@ -119,7 +122,11 @@ func TestPagesInABrowser(t *testing.T) {
 			t.Parallel()
 			passes(t, page, 1400)
 			if len(list) > 1 {
-				passes(t, page, 400, "--blink-settings=preferredColorScheme=0") // dark
+				passes(t, page, 400, dark)
+			}
+			if len(list) > 1 && filepath.Base(page) == "run.html" {
+				passes(t, page, 1400, dark)
+				passes(t, page, 400)
 			}
 		})
 	}

@@ -68,6 +68,7 @@ type StorageConfig struct {
 type StorageTier struct {
 	cfg    StorageConfig
 	Counts metrics.KVStorage
+	Used   []*metrics.Gauge // entries in use over time, as many as somebody asks for
 
 	read, write storageStation
 	scratch     kv.TierSequence
@@ -152,8 +153,7 @@ func (t *StorageTier) execute(op *StorageOp, now vtime.Time) StorageAnswer {
 // settle lets what ended at now or before show: entries that were written can be read,
 // those that were read can be evicted.
 func (t *StorageTier) settle(now vtime.Time) {
-	t.Counts.UsedMicros += int64(now.Sub(t.until)) * int64(t.cfg.Tier.Used())
-	t.until = now
+	t.integrate(now)
 	t.cfg.Tier.Advance(now)
 	for j := t.write.ended(now); j != nil; j = t.write.ended(now) {
 		for i := range j.parts {
@@ -170,6 +170,16 @@ func (t *StorageTier) settle(now vtime.Time) {
 		t.cfg.Tier.EndLoad(&p.seq, p.From, p.To)
 		t.spare = append(t.spare, j)
 	}
+}
+
+// integrate brings the integral up to now.
+func (t *StorageTier) integrate(now vtime.Time) {
+	used := int64(t.cfg.Tier.Used())
+	t.Counts.UsedMicros += int64(now.Sub(t.until)) * used
+	for _, g := range t.Used {
+		g.Hold(now, used)
+	}
+	t.until = now
 }
 
 // job returns a job without parts.
@@ -282,16 +292,15 @@ func (t *StorageTier) Lose(fresh kv.Tier, now vtime.Time) {
 // Finish brings the counts up to the end of the run.
 func (t *StorageTier) Finish(end vtime.Time) {
 	if end > t.until {
-		t.Counts.UsedMicros += int64(end.Sub(t.until)) * int64(t.cfg.Tier.Used())
-		t.until = end
+		t.integrate(end)
 	}
 	t.Counts.ReadMicros -= int64(t.read.after(end))
 	t.Counts.WriteMicros -= int64(t.write.after(end))
 	t.Counts.Evicted = t.evicted + t.cfg.Tier.Evicted()
 }
 
-// Used returns the number of entries.
-func (t *StorageTier) Used() int { return t.cfg.Tier.Used() }
+// Entries returns the number of entries in use.
+func (t *StorageTier) Entries() int { return t.cfg.Tier.Used() }
 
 // Check verifies the books.
 func (t *StorageTier) Check() error {

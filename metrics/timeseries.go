@@ -74,7 +74,7 @@ func NewTimeSeries(o TimeSeriesOptions) *TimeSeries {
 	}
 	s.due = vtime.Time(s.width)
 	for i := range s.Gauges {
-		s.Gauges[i].width, s.Gauges[i].widens = s.width, o.Step == 0
+		s.Gauges[i] = *NewGauge(o)
 	}
 	if o.Histograms {
 		s.StepTokens, s.ITL = newHistogramSeries(StepTokenBounds[:]), newHistogramSeries(ITLBounds[:])
@@ -148,9 +148,7 @@ func (s *TimeSeries) Finish(end vtime.Time, c *Counters) {
 		}
 	}
 	for i := range s.Gauges {
-		g := &s.Gauges[i]
-		g.Hold(end, g.level)
-		g.flush()
+		s.Gauges[i].Finish(end)
 	}
 }
 
@@ -176,6 +174,23 @@ type GaugeBin struct {
 	Micros   int64 // ∫ level dt
 	Min, Max int32
 	Last     int32 // just before the end of the bin
+}
+
+// NewGauge returns a level that is 0 so far.
+func NewGauge(o TimeSeriesOptions) *Gauge {
+	if o.Step == 0 {
+		return &Gauge{width: 1 << leastShift, widens: true}
+	}
+	return &Gauge{width: o.Step}
+}
+
+// Width is the width of bins. It may grow until Finish.
+func (g *Gauge) Width() vtime.Duration { return g.width }
+
+// Finish ends the time series with the run: the level stays as it is until then.
+func (g *Gauge) Finish(end vtime.Time) {
+	g.Hold(max(end, g.upto), g.level)
+	g.flush()
 }
 
 // Hold says that a level held from the time of the call before until now.

@@ -9,6 +9,7 @@ import (
 
 	"blis/actors"
 	"blis/metrics"
+	"blis/vtime"
 )
 
 // TimeSeries is what each instance did over time, in bins of equal width from 0, as JSON has it. The last
@@ -16,6 +17,19 @@ import (
 type TimeSeries struct {
 	StepMicros int64            `json:"step_us"`
 	Instances  []instanceSeries `json:"instances"`
+	Storage    []storageSeries  `json:"storage,omitempty"`
+}
+
+// storageSeries is one place of a storage tier over time.
+type storageSeries struct {
+	Tier    string      `json:"tier"`
+	Pool    string      `json:"pool"`  // empty: there is one
+	Scope   string      `json:"scope"` // local, or who shares it
+	Place   int         `json:"place"` // number among the places of the tier
+	From    int64       `json:"from_us"`
+	To      *int64      `json:"to_us"` // null: to the end
+	Total   int64       `json:"total_entries"`
+	Entries gaugeSeries `json:"entries"` // in use
 }
 
 // instanceSeries is what one instance did.
@@ -83,27 +97,27 @@ func NewTimeSeries(r *actors.Result, k int) *TimeSeries {
 		of := &list[i]
 		s := of.Series[k]
 		t.StepMicros = int64(s.Width())
-		in := bounds{int64(of.Ready), int64(min(of.Gone, r.End)), int64(s.Width())}
+		in := newBounds(of.Ready, of.Gone, r.End, s.Width())
 		j := instanceSeries{
 			Name: of.Name, Pool: of.Pool, From: int64(of.Ready), TotalBlocks: of.TotalBlocks, Entries: of.Entries,
-			Running: in.gauge(s, metrics.RunningGauge), Waiting: in.gauge(s, metrics.WaitingGauge), Blocks: in.gauge(s, metrics.BlocksGauge),
+			To: in.end(r.End), Running: in.gauge(&s.Gauges[metrics.RunningGauge]), Waiting: in.gauge(&s.Gauges[metrics.WaitingGauge]), Blocks: in.gauge(&s.Gauges[metrics.BlocksGauge]),
 			Busy:  in.means(s.Gauges[metrics.ExecutingGauge].Bins),
 			Steps: in.count(s, metrics.StepsCount), PrefillTokens: in.count(s, metrics.PrefillTokensCount), DecodeTokens: in.count(s, metrics.DecodeTokensCount),
 			LookedUp: in.count(s, metrics.LookedUpTokensCount), Cached: in.count(s, metrics.CachedTokensCount), Preemptions: in.count(s, metrics.PreemptionsCount),
 		}
-		if of.Gone < r.End {
-			to := int64(of.Gone)
-			j.To = &to
-		}
 		if of.Entries > 0 {
-			g := in.gauge(s, metrics.EntriesGauge)
+			g := in.gauge(&s.Gauges[metrics.EntriesGauge])
 			j.CPU = &g
 		}
 		if holds {
-			g := in.gauge(s, metrics.HeldGauge)
+			g := in.gauge(&s.Gauges[metrics.HeldGauge])
 			j.Held = &g
 		}
 		t.Instances = append(t.Instances, j)
+	}
+	for _, of := range r.StorageSeries() {
+		in := newBounds(of.Ready, of.Gone, r.End, of.Used[k].Width())
+		t.Storage = append(t.Storage, storageSeries{of.Tier, of.Pool, of.Scope, of.Place, int64(of.Ready), in.end(r.End), of.Entries, in.gauge(of.Used[k])})
 	}
 	return t
 }
@@ -121,12 +135,34 @@ func (t *TimeSeries) JSON(w *bufio.Writer) error {
 		w.Write(text)
 		open = ",\n    "
 	}
+	open = "\n  ],\n  \"storage\": [\n    "
+	for i := range t.Storage {
+		text, err := marshal(&t.Storage[i])
+		if err != nil {
+			return err
+		}
+		w.WriteString(open)
+		w.Write(text)
+		open = ",\n    "
+	}
 	_, err := w.WriteString("\n  ]\n}\n")
 	return err
 }
 
 // bounds is the time in which an instance was in service, and the width of bins, in µs.
 type bounds struct{ from, to, width int64 }
+
+func newBounds(ready, gone, end vtime.Time, width vtime.Duration) bounds {
+	return bounds{int64(ready), int64(min(gone, end)), int64(width)}
+}
+
+// end is when it was gone; nil: it was there at the end.
+func (b bounds) end(of vtime.Time) *int64 {
+	if b.to >= int64(of) {
+		return nil
+	}
+	return &b.to
+}
 
 // micros is how long the instance was in service in bin k; 0: it was not.
 func (b bounds) micros(k int) int64 {
@@ -144,8 +180,8 @@ func (b bounds) means(bins []metrics.GaugeBin) []*short {
 	return list
 }
 
-func (b bounds) gauge(s *metrics.TimeSeries, kind metrics.GaugeKind) gaugeSeries {
-	bins := s.Gauges[kind].Bins
+func (b bounds) gauge(of *metrics.Gauge) gaugeSeries {
+	bins := of.Bins
 	n := len(bins)
 	g := gaugeSeries{Mean: b.means(bins), Min: make([]*int32, n), Max: make([]*int32, n), Last: make([]*int32, n)}
 	for k := range bins {
