@@ -24,7 +24,7 @@ type level struct {
 	used             int64    // KV blocks
 	waiting, running int64    // requests
 	blocked          blockade // why requests wait
-	executes         bool     // a step does
+	executes         bool     // a step with requests does: dummies of data-parallel ranks are not followed one by one
 }
 
 // integrate brings the integrals up to now, for a level that held since then.

@@ -172,7 +172,7 @@ func (e *Engine) Now() vtime.Time { return e.now }
 // level is what the books integrate from now on.
 func (e *Engine) level() level {
 	r := &e.requests
-	return level{int64(e.UsedBlocks()), int64(r.waiting()), int64(r.running()), e.batcher.blocked, e.inFlight.n > 0}
+	return level{int64(e.UsedBlocks()), int64(r.waiting()), int64(r.running()), e.batcher.blocked, e.inFlight.n > 0 && r.running() > 0}
 }
 
 // report fills e.outcome with what became of slot i.

@@ -48,7 +48,7 @@ const (
 	BlocksGauge                     // KV blocks of the GPU in use
 	EntriesGauge                    // entries of the CPU tier in use
 	HeldGauge                       // KV blocks held for transfers of requests that ended here
-	ExecutingGauge                  // 1 while a step executes
+	ExecutingGauge                  // 1 while a step with requests executes
 	gaugeKinds
 )
 

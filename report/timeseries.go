@@ -46,7 +46,7 @@ type instanceSeries struct {
 	Blocks  gaugeSeries  `json:"kv_blocks"`
 	CPU     *gaugeSeries `json:"cpu_entries,omitempty"`
 	Held    *gaugeSeries `json:"held_blocks,omitempty"` // for transfers of requests that ended there
-	Busy    []*short     `json:"busy"`                  // share of the time in which a step executed
+	Busy    []*short     `json:"busy"`                  // share of the time in which a step with requests executed
 
 	// Steps and their tokens are in the bin in which the step began.
 	Steps         []*int64 `json:"steps"`
