@@ -65,8 +65,8 @@ func everyExecutor(salt uint64) []Executor {
 type yield struct {
 	digest string
 	report []byte
-	series []byte
-	rest   string // effective configuration, end, scale checks, names
+	series []uint64 // hashes of the time series
+	rest   string   // effective configuration, end, scale checks, names
 	rows   []metrics.Outcome
 	scaled bool // instances came or went
 	short  bool // no node had room for an instance that was wanted
@@ -96,7 +96,7 @@ func (x *trial) play(e Executor) (*yield, error) {
 	}
 	y := &yield{}
 	cfg.Execution = e.Execution
-	cfg.TimeSeries = trialSeries
+	cfg.TimeSeries = x.timeSeries()
 	cfg.Row = func(r *Row) { y.rows = append(y.rows, *r.Outcome) }
 	ctx, cancel := untilTheEnd()
 	defer cancel()
@@ -111,9 +111,7 @@ func (x *trial) play(e Executor) (*yield, error) {
 	if err := checkSeries(r); err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Name, err)
 	}
-	if y.series, err = json.Marshal([]any{r.TimeSeries(), r.StorageSeries()}); err != nil {
-		return nil, err
-	}
+	y.series = foldSeries(r)
 	for i := range r.KVTiers {
 		y.tier.Merge(&r.KVTiers[i])
 	}
@@ -147,8 +145,8 @@ func (y *yield) difference(first *yield) string {
 	if !bytes.Equal(y.report, first.report) {
 		return fmt.Sprintf("report\n got %s\nwant %s", excerpt(y.report, first.report), excerpt(first.report, y.report))
 	}
-	if !bytes.Equal(y.series, first.series) {
-		return fmt.Sprintf("time series\n got %s\nwant %s", excerpt(y.series, first.series), excerpt(first.series, y.series))
+	if !slices.Equal(y.series, first.series) {
+		return fmt.Sprintf("time series, by instance those of trial.timeSeries, then of storage tiers: hashes\n got %x\nwant %x", y.series, first.series)
 	}
 	if y.rest != first.rest {
 		a, b := []byte(y.rest), []byte(first.rest)

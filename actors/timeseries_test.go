@@ -1,15 +1,24 @@
 package actors
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strings"
+
+	"github.com/cespare/xxhash/v2"
 
 	"blis/metrics"
 	"blis/vtime"
 )
 
-// trialSeries are the time series of trials: bins that widen, and narrow ones with histograms.
-var trialSeries = []metrics.TimeSeriesOptions{{}, {Step: 97 * vtime.Millisecond, Histograms: true}}
+// timeSeries are those of a trial: bins that widen, and fixed ones with histograms, narrow where the trial is short.
+func (x *trial) timeSeries() []metrics.TimeSeriesOptions {
+	step := 997 * vtime.Millisecond
+	if x.Config.Architecture != "pd" && x.FailureFile == "" {
+		step = 97 * vtime.Millisecond
+	}
+	return []metrics.TimeSeriesOptions{{}, {Step: step, Histograms: true}}
+}
 
 // checkSeries is an error unless the time series of a run add up to what its instances counted.
 func checkSeries(r *Result) error {
@@ -72,7 +81,7 @@ func checkSeries(r *Result) error {
 
 // checkStorageSeries is checkSeries of storage tiers.
 func checkStorageSeries(r *Result) error {
-	for k := range trialSeries {
+	for k := range r.Config.TimeSeries {
 		sums := map[string]int64{}
 		for _, of := range r.StorageSeries() {
 			g := of.Used[k]
@@ -107,4 +116,49 @@ func checkStorageSeries(r *Result) error {
 		}
 	}
 	return nil
+}
+
+// foldSeries are hashes of all time series of a run.
+func foldSeries(r *Result) (list []uint64) {
+	var b []byte
+	add := func(values ...int64) {
+		for _, x := range values {
+			b = binary.LittleEndian.AppendUint64(b, uint64(x))
+		}
+	}
+	gauge := func(g *metrics.Gauge) {
+		add(int64(g.Width()))
+		for _, x := range g.Bins {
+			add(x.Micros, int64(x.Min), int64(x.Max), int64(x.Last))
+		}
+	}
+	end := func() {
+		list = append(list, xxhash.Sum64(b))
+		b = b[:0]
+	}
+	for _, of := range r.TimeSeries() {
+		for _, s := range of.Series {
+			add(int64(of.Ready), int64(of.Gone), of.TotalBlocks, of.Entries)
+			for i := range s.Gauges {
+				gauge(&s.Gauges[i])
+			}
+			for i := range s.Counts {
+				add(s.Counts[i].Bins...)
+			}
+			for _, h := range []*metrics.HistogramSeries{s.StepTokens, s.ITL} {
+				if h != nil {
+					add(h.Counts...)
+					add(h.Sums...)
+				}
+			}
+			end()
+		}
+	}
+	for _, of := range r.StorageSeries() {
+		for _, g := range of.Used {
+			gauge(g)
+		}
+		end()
+	}
+	return list
 }
