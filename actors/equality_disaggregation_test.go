@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"blis/internal/testsize"
@@ -46,7 +48,10 @@ func (d dice) drawDisaggregation(x *trial) {
 	c.PDMaxHeld = pick(d, 0, 0, 1, 2)
 	c.PDBackpressureThreshold = d.between(1, 3)
 	c.PDHoldTimeout = pick[vtime.Duration](d, 480*vtime.Second, 480*vtime.Second, 20_000, 500, 1)
-	if c.AutoscalePolicy != "none" || x.NoisyAutoscaler != 0 || c.KVIdlePoll > 0 { // else there are checks, or passes, for many minutes
+	switch { // there are refreshes, checks, or passes for all that time
+	case x.refreshes():
+		c.PDHoldTimeout = min(c.PDHoldTimeout, 20_000)
+	case c.AutoscalePolicy != "none" || x.NoisyAutoscaler != 0 || c.KVIdlePoll > 0:
 		c.PDHoldTimeout = min(c.PDHoldTimeout, 500_000)
 	}
 	c.PDFailureRate = pick(d, 0, 0, 0, 0.3, 0.3, 1)
@@ -66,6 +71,11 @@ func (d dice) drawDisaggregation(x *trial) {
 			}
 		}
 	}
+}
+
+// refreshes reports whether signals are refreshed at intervals.
+func (x *trial) refreshes() bool {
+	return x.Config.SnapshotRefreshInterval > 0 || slices.Max(append(slices.Collect(maps.Values(x.Fresh)), onDemand)) > 0
 }
 
 // drawDisaggregated is the random trial of a seed in which prefill and decode instances share the work.

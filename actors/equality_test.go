@@ -239,6 +239,12 @@ func compareDrawn(t *testing.T, usual int, draw func(seed uint64) *trial) (c cov
 		y, m := x.compare(everyExecutor(seed))
 		if m != nil {
 			t.Errorf("seed %d: %s: %s", seed, m.other.Name, m.what)
+			ctx, cancel := untilTheEnd()
+			late := ctx.Err() != nil
+			cancel()
+			if late {
+				t.Fatalf("it was too long, or never ends:\n%s", x.describe())
+			}
 			small, m := x.reduce(m, reduction(t))
 			t.Fatalf("reduced: %s: %s\n%s\nfirst difference: %s", m.other.Name, m.what, small.describe(), small.where(m))
 		}

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"slices"
+	"time"
 )
 
 // growth measures scenarios that have a limit against those that it refers to, as far as
@@ -26,6 +27,10 @@ func (m *measurement) growth(ctx context.Context) ([]Growth, error) {
 	return list, nil
 }
 
+// enough is how much user CPU time the runs of one side of a pair take: systems count it in ticks
+// of up to 10 ms.
+const enough = 100 * time.Millisecond
+
 // pairs returns the user CPU times of runs of s and of base, in seconds, on the first number
 // of cores.
 func (m *measurement) pairs(ctx context.Context, s, base *Scenario) ([][2]float64, error) {
@@ -40,14 +45,27 @@ func (m *measurement) pairs(ctx context.Context, s, base *Scenario) ([][2]float6
 			if err != nil {
 				return nil, err
 			}
-			one, err := runScenario(ctx, m.Binary, m.CPUs[0], flags)
-			if err != nil {
+			if list[run][k], err = m.userTime(ctx, flags); err != nil {
 				return nil, err
 			}
-			list[run][k] = one.user.Seconds()
 		}
 	}
 	return list, nil
+}
+
+// userTime is the user CPU time of a run, in seconds: the mean of as many as take enough of it,
+// at most 20.
+func (m *measurement) userTime(ctx context.Context, flags []string) (float64, error) {
+	var sum time.Duration
+	for n := 1; ; n++ {
+		one, err := runScenario(ctx, m.Binary, m.CPUs[0], flags)
+		if err != nil {
+			return 0, err
+		}
+		if sum += one.user; sum >= enough || n == 20 {
+			return sum.Seconds() / float64(n), nil
+		}
+	}
 }
 
 // growthOf takes the median of the factors of pairs. A pair whose second time the system
