@@ -22,7 +22,7 @@ type InstanceSeries struct {
 type StorageSeries struct {
 	Tier, Pool  string // Pool is empty where there is one
 	Scope       string // local, or who shares it
-	Place       int    // number among the places of the tier; of scope local that of the instance in its pool
+	Place       int    // number among the places of the tier; of scope local that of the rank in its pool
 	Ready, Gone vtime.Time
 	Entries     int64            // its capacity
 	Used        []*metrics.Gauge // in the order of Execution.TimeSeries

@@ -26,7 +26,7 @@ type capacityCmd struct {
 	Frontier string `enum:",cost" default:"" placeholder:"cost" group:"Capacity" help:"cost: search the capacity of every configuration of a sweep file, and mark those that no other beats in load and cost."`
 
 	Format string `default:"text" enum:"text,json" group:"Output" help:"Form of the result on standard output: text or json."`
-	Report string `type:"path" placeholder:"FILE" group:"Output" help:"Write a page of the result as HTML."`
+	Report string `type:"path" placeholder:"FILE" group:"Output" help:"Write a page of the result as HTML; as FILE.md or FILE.csv its tables alone."`
 
 	given []string // flags for settings
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"compress/gzip"
 	"context"
 	"io"
 	"strings"
@@ -14,8 +13,8 @@ import (
 
 // chromeFlags are the flags of run about its Chrome trace.
 type chromeFlags struct {
-	ChromeTrace          string         `type:"path" placeholder:"FILE" group:"Chrome trace" help:"Write a Chrome trace, which ui.perfetto.dev and chrome://tracing open: steps, requests, KV transfers, counters. JSON; packed if the name ends in .gz."`
-	TraceEvents          int            `default:"1000000" placeholder:"N" group:"Chrome trace" help:"Most events in the Chrome trace, at least 1000. If there are more, decode steps of one size become one event, then half of the requests are left out, as often as needed; the file says what is left out."`
+	ChromeTrace          string         `type:"path" placeholder:"FILE" group:"Chrome trace" help:"Write a Chrome trace, which ui.perfetto.dev and chrome://tracing open: steps, requests, KV transfers, counters. JSON; a FILE.gz compressed."`
+	TraceEvents          int            `default:"1000000" placeholder:"N" group:"Chrome trace" help:"Most events in the Chrome trace, at least 1000. If there are more, decode steps of one size become one event, then more and more requests are left out, an eighth at a time; the file says what is left out."`
 	ChromeTraceFrom      vtime.Duration `default:"0" group:"Chrome trace" help:"Start of the part of the run that the Chrome trace has."`
 	ChromeTraceTo        vtime.Duration `default:"0" group:"Chrome trace" help:"End of the part of the run that the Chrome trace has; 0: the end of the run."`
 	ChromeTraceInstances []string       `placeholder:"LIST" group:"Chrome trace" help:"Instances that the Chrome trace has, by index, such as 0-3,7. Not given: all."`
@@ -85,13 +84,7 @@ func (c *chromeTrace) attach(cfg *actors.Config) {
 		consumer = &beside{trace.Below(t.Level, t.Consumer), nil, c.recorder}
 	}
 	cfg.Tracing.Level, cfg.Tracing.Consumer = trace.Detailed, consumer
-	others := cfg.Row
-	cfg.Row = func(row *actors.Row) {
-		if others != nil {
-			others(row)
-		}
-		c.recorder.Request(row.Outcome)
-	}
+	alsoRow(cfg, func(row *actors.Row) { c.recorder.Request(row.Outcome) })
 }
 
 // beside is a consumer of two: an error of the decision trace, which says so when it ends, does not keep
@@ -110,9 +103,6 @@ func (b *beside) Consume(r trace.Record) error {
 	return b.chrome.Consume(r)
 }
 
-// packLevel is the level of gzip: a tenth of the size, and no slower than the rest of the command.
-const packLevel = 3
-
 // end writes the trace and ends the file: see output.end.
 func (c *chromeTrace) end(result *actors.Result, kept *[]string) error {
 	if c == nil {
@@ -120,16 +110,16 @@ func (c *chromeTrace) end(result *actors.Result, kept *[]string) error {
 	}
 	end := chrometrace.End{At: result.End, Partial: result.Partial, Instances: result.Names.Instances,
 		Tenants: result.Names.Tenants, Classes: result.Names.Classes, Models: result.Names.Models}
-	to, packed := io.Writer(c.file), (*gzip.Writer)(nil)
-	if strings.HasSuffix(strings.ToLower(c.file.to.path), ".gz") {
-		packed, _ = gzip.NewWriterLevel(c.file, packLevel) // the level is one
-		to = packed
+	write := func(to io.Writer) error {
+		async := newAsyncWriter(to)
+		err := c.recorder.Write(async, end)
+		return firstOf(async.close(), err)
 	}
-	async := newAsyncWriter(to)
-	err := c.recorder.Write(async, end)
-	err = firstOf(async.close(), err)
-	if packed != nil {
-		err = firstOf(err, packed.Close())
+	var err error
+	if zips(c.file.to.path) {
+		err = writeZipped(c.file, write)
+	} else {
+		err = write(c.file)
 	}
 	return c.file.end(err, !result.Partial, kept, (*output).finishWhole)
 }

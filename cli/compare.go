@@ -25,7 +25,7 @@ type compareCmd struct {
 
 	Format      string `default:"text" enum:"text,json,markdown,csv,latex" group:"Output" help:"Form of the result on standard output: text, json, markdown, csv or latex."`
 	ResultsPath string `type:"path" placeholder:"FILE" group:"Output" help:"Write the result as JSON."`
-	Report      string `type:"path" placeholder:"FILE" group:"Output" help:"Write a page of the result as HTML."`
+	Report      string `type:"path" placeholder:"FILE" group:"Output" help:"Write a page of the result as HTML; as FILE.md or FILE.csv its tables alone."`
 
 	bundles []study.Bundle // of Arguments
 }

@@ -2,10 +2,9 @@ package cli
 
 import (
 	"bufio"
-	"compress/gzip"
 	"context"
 	"errors"
-	"strings"
+	"io"
 	"time"
 
 	"blis/actors"
@@ -31,7 +30,6 @@ const mostSamples = 20_000_000
 type metricsFile struct {
 	file     *output // nil: none
 	spans    *output // of --otlp; nil: none
-	zip      *gzip.Writer
 	options  openmetrics.Options
 	requests *openmetrics.Requests
 	at       int // its time series among those of the run
@@ -62,9 +60,6 @@ func (f *metricsFlags) open(ctx context.Context) (*metricsFile, error) {
 	if m.file, err = create(ctx, "metrics-out", f.MetricsOut); err != nil {
 		m.discard()
 		return nil, err
-	}
-	if strings.HasSuffix(strings.ToLower(f.MetricsOut), ".gz") {
-		m.zip = gzip.NewWriter(m.file.Writer)
 	}
 	m.requests = openmetrics.NewRequests(m.options.Step)
 	return m, nil
@@ -112,14 +107,16 @@ func (m *metricsFile) end(c *console, outcome *report.Run, kept *[]string) error
 	if m.file == nil {
 		return spans
 	}
-	w, every := m.file.Writer, 1
-	var written error
-	if m.zip == nil {
-		every = openmetrics.Write(w, outcome.Result, m.at, m.requests, m.options)
-	} else {
-		b := bufio.NewWriter(m.zip)
+	every, written := 1, error(nil)
+	write := func(to io.Writer) error {
+		b := bufio.NewWriter(to) // the output itself if it is no gzip
 		every = openmetrics.Write(b, outcome.Result, m.at, m.requests, m.options)
-		written = firstOf(b.Flush(), m.zip.Close())
+		return b.Flush()
+	}
+	if zips(m.file.to.path) {
+		written = writeZipped(m.file, write)
+	} else {
+		written = write(m.file)
 	}
 	if every > 1 {
 		c.note("--metrics-out has a sample every %v, so that it has no more than %d million samples", vtime.Duration(every)*m.options.Step, mostSamples/1_000_000)

@@ -3,12 +3,14 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"blis/input"
@@ -94,6 +96,18 @@ func (o *output) fault(err error) error {
 	}
 	return fmt.Errorf("%s: %w", o.by, err)
 }
+
+// zips reports whether the name of a file asks for gzip.
+func zips(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".gz") }
+
+// writeZipped writes what write writes, as gzip.
+func writeZipped(to io.Writer, write func(io.Writer) error) error {
+	zip, _ := gzip.NewWriterLevel(to, zipLevel) // the level is one
+	return firstOf(write(zip), zip.Close())
+}
+
+// zipLevel is the level of gzip: results shrink to a tenth, and it is no slower than what makes them.
+const zipLevel = 3
 
 // discard leaves things as they were before create, but for a device or a pipe
 // that has been written to.

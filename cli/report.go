@@ -96,7 +96,7 @@ func savePage(file *output, result report.Document, command []string, whole bool
 	var b bytes.Buffer
 	err := result.JSON(&b)
 	if err == nil {
-		err = html.Write(file, []html.Document{{JSON: b.Bytes(), Command: command}})
+		err = pageWriter(file.to.path)(file, []html.Document{{JSON: b.Bytes(), Command: command}})
 	}
 	return file.end(err, whole, kept, (*output).finishWhole)
 }

@@ -16,12 +16,12 @@ import (
 	"blis/internal/testsize"
 )
 
-// chromium returns the browser; without one a test is skipped, unless BLIS_BROWSER is set,
+// chromium returns the browser; without one a test is skipped, unless BLIS_TOOLS is set,
 // as in CI.
 func chromium(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
-	if err != nil && os.Getenv("BLIS_BROWSER") == "" {
+	if err != nil && os.Getenv("BLIS_TOOLS") == "" {
 		t.Skip("no chromium here: apt-get install chromium")
 	}
 	if err != nil {

@@ -53,6 +53,22 @@ func TestPageOfAStoredResult(t *testing.T) {
 	}
 }
 
+// The form of a page is that of the name of its file, whoever writes it.
+func TestReportsAsText(t *testing.T) {
+	dir := t.TempDir()
+	result := write(t, dir, "run.json", done(t, small("--format", "json")...).out)
+	for name, begins := range map[string]string{"a.md": "# Run of ", "a.csv": "result,section,table,row,column,value\n", "a.html": "<!DOCTYPE html>"} {
+		stored, atOnce := filepath.Join(dir, "stored-"+name), filepath.Join(dir, "at-once-"+name)
+		done(t, "report", result, "-o", stored)
+		done(t, small("--report", atOnce)...)
+		for _, path := range []string{stored, atOnce} {
+			if text := read(t, path); !strings.HasPrefix(text, begins) {
+				t.Errorf("%s begins with %.40q, want %q", path, text, begins)
+			}
+		}
+	}
+}
+
 func TestReportNamesWhatItCannotShow(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "other.json", `{"schema": "blis.size/v1"}`)

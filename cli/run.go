@@ -25,7 +25,7 @@ type outputs struct {
 	Format      string   `default:"text" enum:"text,json" group:"Output" help:"Form of the result on standard output: text or json."`
 	ResultsPath string   `type:"path" placeholder:"FILE" group:"Output" help:"Write the result as JSON, with every request."`
 	RequestsOut string   `type:"path" placeholder:"FILE" group:"Output" help:"Write a row per request while the run goes on, as FILE.csv or FILE.jsonl."`
-	Report      string   `type:"path" placeholder:"FILE" group:"Output" help:"Write a page of the result as HTML, with distributions."`
+	Report      string   `type:"path" placeholder:"FILE" group:"Output" help:"Write a page of the result as HTML, with distributions; as FILE.md or FILE.csv its tables alone."`
 	Record      string   `type:"path" placeholder:"FILE" group:"Output" help:"Write every frame of messages between actors, as msgpack."`
 	Check       []string `sep:"none" placeholder:"BOUND" group:"Output" help:"Bound that the run must keep, p99_ttft<500ms or slo_attainment>=99%; several with commas, or the flag several times. Exit code 1 when one is not kept."`
 	seriesFlags
@@ -71,12 +71,7 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 		return err
 	}
 	cfg := r.Config
-	files.attach(&cfg)
-	files.series.attach(&cfg, r.Step)
-	files.metrics.attach(&cfg)
-	files.chrome.attach(&cfg)
-	files.page.attach(&cfg, files.series)
-	cfg.Curves = r.Details || r.Report != ""
+	files.attach(&cfg, &r.outputs)
 	header := r.header(c, &cfg)
 	bar := c.progress(&cfg)
 	started := time.Now()
@@ -196,45 +191,42 @@ type files struct {
 }
 
 // open creates the files that the flags name, with rows of the given columns.
-func (o *outputs) open(ctx context.Context, which report.Rows) (*files, error) {
-	f := &files{outcomes: []report.Request{}}
+func (o *outputs) open(ctx context.Context, which report.Rows) (f *files, err error) {
+	f = &files{outcomes: []report.Request{}}
+	defer func() {
+		if err != nil {
+			f.discard()
+		}
+	}()
 	form, err := rowFormat(o.RequestsOut)
 	if err != nil {
-		return nil, err
+		return f, err
 	}
 	for _, want := range []struct {
 		flag, path string
 		file       **output
 	}{{"results-path", o.ResultsPath, &f.results}, {"requests-out", o.RequestsOut, &f.rows}, {"record", o.Record, &f.record}} {
 		if *want.file, err = create(ctx, want.flag, want.path); err != nil {
-			f.discard()
-			return nil, err
+			return f, err
 		}
 	}
 	if f.rows != nil {
 		f.writeRow = form(f.rows.Writer, which)
 	}
 	if f.page, err = openPage(ctx, o.Report); err != nil {
-		f.discard()
-		return nil, err
+		return f, err
 	}
 	if f.series, err = o.seriesFlags.open(ctx); err != nil {
-		f.discard()
-		return nil, err
+		return f, err
 	}
 	if f.metrics, err = o.metricsFlags.open(ctx); err != nil {
-		f.discard()
-		return nil, err
+		return f, err
 	}
 	if f.decisions, err = o.traceFlags.open(ctx); err != nil {
-		f.discard()
-		return nil, err
+		return f, err
 	}
-	if f.chrome, err = o.chromeFlags.open(ctx); err != nil {
-		f.discard()
-		return nil, err
-	}
-	return f, nil
+	f.chrome, err = o.chromeFlags.open(ctx)
+	return f, err
 }
 
 // rowFormat chooses the writer of rows by the name of the file.
@@ -251,8 +243,18 @@ func rowFormat(path string) (func(*bufio.Writer, report.Rows) func(*actors.Row),
 	return nil, inputErrorf("--requests-out: %s: want a name that ends in .csv or .jsonl", path)
 }
 
-// attach makes a run write to the files.
-func (f *files) attach(cfg *actors.Config) {
+// attach makes a run write to the files, and keep what they have at its end.
+func (f *files) attach(cfg *actors.Config, o *outputs) {
+	f.attachRows(cfg)
+	f.series.attach(cfg, o.Step)
+	f.metrics.attach(cfg)
+	f.chrome.attach(cfg)
+	f.page.attach(cfg, f.series)
+	cfg.Curves = o.Details || o.Report != ""
+}
+
+// attachRows makes a run write what it writes while it goes on.
+func (f *files) attachRows(cfg *actors.Config) {
 	cfg.Tracing = f.decisions.tracing
 	if f.record != nil {
 		cfg.Record = lateErrorWriter{f.record}

@@ -18,7 +18,7 @@ type validateCmd struct {
 	LatencyModel []string `name:"latency-model" default:"auto,roofline,blackbox" group:"Model" help:"Latency models to compare: auto, physics, roofline, blackbox."`
 	Coefficients string   `name:"coefficients" group:"Model" help:"Coefficients of physics: a file that blis train wrote, or the name of a shipped set; else as auto chooses."`
 
-	Report string `type:"path" placeholder:"FILE" group:"Output" help:"Write a page of the result as HTML."`
+	Report string `type:"path" placeholder:"FILE" group:"Output" help:"Write a page of the result as HTML; as FILE.md or FILE.csv its tables alone."`
 
 	measuredFlags
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -283,8 +282,7 @@ func writeTrace(w *bufio.Writer, zipped bool, source workload.Source) error {
 	if !zipped {
 		return traces.Write(w, source)
 	}
-	zip := gzip.NewWriter(io.Writer(w))
-	return firstOf(traces.Write(zip, source), zip.Close())
+	return writeZipped(w, func(to io.Writer) error { return traces.Write(to, source) })
 }
 
 // watchedSource calls watch every few thousand requests and keeps the error of

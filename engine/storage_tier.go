@@ -299,9 +299,6 @@ func (t *StorageTier) Finish(end vtime.Time) {
 	t.Counts.Evicted = t.evicted + t.cfg.Tier.Evicted()
 }
 
-// Entries returns the number of entries in use.
-func (t *StorageTier) Entries() int { return t.cfg.Tier.Used() }
-
 // Check verifies the books.
 func (t *StorageTier) Check() error {
 	var writers []*kv.TierSequence

@@ -190,7 +190,7 @@ func (n *labelNames) class(l workload.Label) starlark.Value {
 	return nameOf(&n.classes, &n.env.Labels.Classes, l)
 }
 
-// nameOf returns the name of a label; new ones may appear during a run.
+// nameOf returns the name of a label. Names become values when they are asked for first.
 func nameOf(known *[]starlark.Value, names *workload.Names, l workload.Label) starlark.Value {
 	if int(l) >= names.Len() {
 		return starlark.String("")

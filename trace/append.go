@@ -19,7 +19,7 @@ type integer interface {
 	~int | ~int32 | ~int64
 }
 
-func appendWhole[T integer](b []byte, v T) []byte { return appendInt(b, int64(v)) }
+func appendWhole[T integer](b []byte, v T) []byte { return AppendInt(b, int64(v)) }
 
 // appendOptional appends *p, or null.
 func appendOptional[T any](b []byte, p *T, one func([]byte, T) []byte) []byte {
@@ -67,7 +67,7 @@ func appendObjects[T any, P interface {
 func appendFloat(b []byte, f float64) []byte {
 	const exact = 1 << 53 // whole numbers up to it are printed as they are
 	if n := int64(f); f > -exact && f < exact && float64(n) == f && (n != 0 || !math.Signbit(f)) {
-		return appendInt(b, n)
+		return AppendInt(b, n)
 	}
 	if size := math.Abs(f); size == 0 || size >= 1e-6 && size < 1e21 {
 		return strconv.AppendFloat(b, f, 'f', -1, 64)
@@ -80,12 +80,9 @@ func appendFloat(b []byte, f float64) []byte {
 	return b
 }
 
-// AppendString appends a JSON string as records have them to b.
-func AppendString(b []byte, s string) []byte { return appendString(b, s) }
-
-// appendString prints a JSON string: what is not UTF-8 is the replacement
+// AppendString appends a JSON string to b: what is not UTF-8 is the replacement
 // character, and U+2028 and U+2029 are escaped, which end lines in JavaScript.
-func appendString(b []byte, s string) []byte {
+func AppendString(b []byte, s string) []byte {
 	if !unescaped(s) {
 		return appendEscaped(b, s)
 	}
@@ -102,7 +99,7 @@ var asItIs = func() (list [256]bool) {
 	return list
 }()
 
-// appendEscaped is appendString for any string.
+// appendEscaped is AppendString for any string.
 func appendEscaped(b []byte, s string) []byte {
 	b = append(b, '"')
 	from := 0

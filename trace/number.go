@@ -11,10 +11,7 @@ import (
 // at a time here.
 
 // AppendInt is strconv.AppendInt in decimal, faster.
-func AppendInt(b []byte, v int64) []byte { return appendInt(b, v) }
-
-// appendInt is strconv.AppendInt in decimal.
-func appendInt(b []byte, v int64) []byte {
+func AppendInt(b []byte, v int64) []byte {
 	switch {
 	case v < 0:
 		return strconv.AppendInt(b, v, 10)

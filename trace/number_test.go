@@ -11,7 +11,7 @@ import (
 func TestAppendIntEqualsStrconv(t *testing.T) {
 	check := func(v int64) {
 		t.Helper()
-		if got, want := string(appendInt([]byte("x"), v)), "x"+strconv.FormatInt(v, 10); got != want {
+		if got, want := string(AppendInt([]byte("x"), v)), "x"+strconv.FormatInt(v, 10); got != want {
 			t.Fatalf("%d prints as %q, want %q", v, got, want)
 		}
 	}

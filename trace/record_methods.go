@@ -12,15 +12,15 @@ import (
 // much: a tenth of a run that writes its trace.
 
 func (r *Header) appendJSON(b []byte) []byte {
-	b = appendString(append(b, `{"type":"header","schema":`...), r.Schema)
-	b = appendString(append(b, `,"level":`...), r.Level)
+	b = AppendString(append(b, `{"type":"header","schema":`...), r.Schema)
+	b = AppendString(append(b, `,"level":`...), r.Level)
 	b = strconv.AppendUint(append(b, `,"seed":`...), r.Seed, 10)
 	b = appendWhole(append(b, `,"instances":`...), r.Instances)
-	b = appendString(append(b, `,"admission":`...), r.Admission)
-	b = appendString(append(b, `,"priority":`...), r.Priority)
-	b = appendString(append(b, `,"routing":`...), r.Routing)
-	b = appendString(append(b, `,"scheduler":`...), r.Scheduler)
-	b = appendString(append(b, `,"autoscale":`...), r.Autoscale)
+	b = AppendString(append(b, `,"admission":`...), r.Admission)
+	b = AppendString(append(b, `,"priority":`...), r.Priority)
+	b = AppendString(append(b, `,"routing":`...), r.Routing)
+	b = AppendString(append(b, `,"scheduler":`...), r.Scheduler)
+	b = AppendString(append(b, `,"autoscale":`...), r.Autoscale)
 	b = appendWhole(append(b, `,"counterfactual_k":`...), r.Counterfactual)
 	b = appendObjects(append(b, `,"slo_targets":`...), r.Targets)
 	return append(b, '}')
@@ -34,8 +34,8 @@ func (r *ClassTargets) appendJSON(b []byte) []byte {
 	if r == nil {
 		return append(b, "null"...)
 	}
-	b = appendString(append(b, `{"slo_class":`...), r.Class)
-	b = appendString(append(b, `,"tenant":`...), r.Tenant)
+	b = AppendString(append(b, `{"slo_class":`...), r.Class)
+	b = AppendString(append(b, `,"tenant":`...), r.Tenant)
 	b = appendOptional(append(b, `,"ttft_us":`...), r.TTFT, appendWhole[vtime.Duration])
 	b = appendOptional(append(b, `,"tpot_us":`...), r.TPOT, appendWhole[vtime.Duration])
 	b = appendOptional(append(b, `,"e2e_us":`...), r.E2E, appendWhole[vtime.Duration])
@@ -45,11 +45,11 @@ func (r *ClassTargets) appendJSON(b []byte) []byte {
 func (r *Admission) appendJSON(b []byte) []byte {
 	b = appendWhole(append(b, `{"type":"admission","at_us":`...), r.At)
 	b = appendWhole(append(b, `,"request":`...), r.Request)
-	b = appendString(append(b, `,"tenant":`...), r.Tenant)
-	b = appendString(append(b, `,"slo_class":`...), r.Class)
+	b = AppendString(append(b, `,"tenant":`...), r.Tenant)
+	b = AppendString(append(b, `,"slo_class":`...), r.Class)
 	b = appendWhole(append(b, `,"input_tokens":`...), r.Input)
-	b = appendString(append(b, `,"verdict":`...), r.Verdict)
-	b = appendString(append(b, `,"reason":`...), r.Reason)
+	b = AppendString(append(b, `,"verdict":`...), r.Verdict)
+	b = AppendString(append(b, `,"reason":`...), r.Reason)
 	b = appendOptional(append(b, `,"delay_us":`...), r.Delay, appendWhole[vtime.Duration])
 	return append(b, '}')
 }
@@ -61,7 +61,7 @@ func (r *Admission) when() vtime.Time { return r.At }
 func (r *Priority) appendJSON(b []byte) []byte {
 	b = appendWhole(append(b, `{"type":"priority","at_us":`...), r.At)
 	b = appendWhole(append(b, `,"request":`...), r.Request)
-	b = appendString(append(b, `,"slo_class":`...), r.Class)
+	b = AppendString(append(b, `,"slo_class":`...), r.Class)
 	b = appendFloat(append(b, `,"priority":`...), r.Priority)
 	if len(r.Hints) > 0 {
 		b = appendObjects(append(b, `,"hints":`...), r.Hints)
@@ -77,7 +77,7 @@ func (r *Hint) appendJSON(b []byte) []byte {
 	if r == nil {
 		return append(b, "null"...)
 	}
-	b = appendString(append(b, `{"name":`...), r.Name)
+	b = AppendString(append(b, `{"name":`...), r.Name)
 	b = appendFloat(append(b, `,"value":`...), r.Value)
 	return append(b, '}')
 }
@@ -87,16 +87,16 @@ func (r *Hint) finite() bool { return finite(r.Value) }
 func (r *Routing) appendJSON(b []byte) []byte {
 	b = appendWhole(append(b, `{"type":"routing","at_us":`...), r.At)
 	b = appendWhole(append(b, `,"request":`...), r.Request)
-	b = appendString(append(b, `,"tenant":`...), r.Tenant)
-	b = appendString(append(b, `,"slo_class":`...), r.Class)
+	b = AppendString(append(b, `,"tenant":`...), r.Tenant)
+	b = AppendString(append(b, `,"slo_class":`...), r.Class)
 	b = appendWhole(append(b, `,"input_tokens":`...), r.Input)
 	b = appendFloat(append(b, `,"priority":`...), r.Priority)
 	if len(r.Hints) > 0 {
 		b = appendObjects(append(b, `,"hints":`...), r.Hints)
 	}
-	b = appendString(append(b, `,"pool":`...), r.Pool)
+	b = AppendString(append(b, `,"pool":`...), r.Pool)
 	b = appendOptional(append(b, `,"target":`...), r.Target, appendWhole[int])
-	b = appendString(append(b, `,"reason":`...), r.Reason)
+	b = AppendString(append(b, `,"reason":`...), r.Reason)
 	b = strconv.AppendBool(append(b, `,"forced":`...), r.Forced)
 	b = appendOptional(append(b, `,"score":`...), r.Score, appendFloat)
 	b = appendOptional(append(b, `,"best":`...), r.Best, appendFloat)
@@ -137,7 +137,7 @@ func (r *Breakdown) appendJSON(b []byte) []byte {
 	if r == nil {
 		return append(b, "null"...)
 	}
-	b = appendString(append(b, `{"scorer":`...), r.Scorer)
+	b = AppendString(append(b, `{"scorer":`...), r.Scorer)
 	b = appendFloat(append(b, `,"share":`...), r.Share)
 	return append(b, '}')
 }
@@ -171,8 +171,8 @@ func (r *Prefix) appendJSON(b []byte) []byte {
 		return append(b, "null"...)
 	}
 	b = appendWhole(append(b, `{"blocks":`...), r.Blocks)
-	b = appendString(append(b, `,"first":`...), r.First)
-	b = appendString(append(b, `,"last":`...), r.Last)
+	b = AppendString(append(b, `,"first":`...), r.First)
+	b = AppendString(append(b, `,"last":`...), r.Last)
 	return append(b, '}')
 }
 
@@ -196,9 +196,9 @@ func (r *RouterState) finite() bool { return finitePointer(r.Rate) && finitePoin
 
 func (r *Disaggregation) appendJSON(b []byte) []byte {
 	b = appendWhole(append(b, `{"type":"disaggregation","at_us":`...), r.At)
-	b = appendString(append(b, `,"event":`...), r.Event)
+	b = AppendString(append(b, `,"event":`...), r.Event)
 	b = appendWhole(append(b, `,"request":`...), r.Request)
-	b = appendString(append(b, `,"reason":`...), r.Reason)
+	b = AppendString(append(b, `,"reason":`...), r.Reason)
 	b = appendWhole(append(b, `,"input_tokens":`...), r.Input)
 	b = appendOptional(append(b, `,"expected_hit_tokens":`...), r.ExpectedHit, appendWhole[int32])
 	b = appendOptional(append(b, `,"prefill":`...), r.Prefill, appendWhole[int])
@@ -213,13 +213,13 @@ func (r *Disaggregation) when() vtime.Time { return r.At }
 
 func (r *Scale) appendJSON(b []byte) []byte {
 	b = appendWhole(append(b, `{"type":"scale","at_us":`...), r.At)
-	b = appendString(append(b, `,"pool":`...), r.Pool)
-	b = appendString(append(b, `,"action":`...), r.Action)
+	b = AppendString(append(b, `,"pool":`...), r.Pool)
+	b = AppendString(append(b, `,"action":`...), r.Action)
 	b = appendWhole(append(b, `,"from":`...), r.From)
 	b = appendWhole(append(b, `,"to":`...), r.To)
 	b = appendWhole(append(b, `,"wanted":`...), r.Wanted)
 	b = appendWhole(append(b, `,"ready":`...), r.Ready)
-	b = appendString(append(b, `,"reason":`...), r.Reason)
+	b = AppendString(append(b, `,"reason":`...), r.Reason)
 	return append(b, '}')
 }
 
@@ -261,9 +261,9 @@ func (r *Transfer) appendJSON(b []byte) []byte {
 	b = appendWhole(append(b, `{"type":"kv_transfer","at_us":`...), r.At)
 	b = appendWhole(append(b, `,"instance":`...), r.Instance)
 	b = appendWhole(append(b, `,"request":`...), r.Request)
-	b = appendString(append(b, `,"reason":`...), r.Reason)
-	b = appendString(append(b, `,"from":`...), r.From)
-	b = appendString(append(b, `,"to":`...), r.To)
+	b = AppendString(append(b, `,"reason":`...), r.Reason)
+	b = AppendString(append(b, `,"from":`...), r.From)
+	b = AppendString(append(b, `,"to":`...), r.To)
 	b = appendWhole(append(b, `,"blocks":`...), r.Blocks)
 	b = appendWhole(append(b, `,"bytes":`...), r.Bytes)
 	b = appendWhole(append(b, `,"submitted_us":`...), r.Submitted)
@@ -279,11 +279,11 @@ func (r *Transfer) when() vtime.Time { return r.At }
 
 func (r *Failure) appendJSON(b []byte) []byte {
 	b = appendWhole(append(b, `{"type":"failure","at_us":`...), r.At)
-	b = appendString(append(b, `,"event":`...), r.Event)
+	b = AppendString(append(b, `,"event":`...), r.Event)
 	b = appendOptional(append(b, `,"instance":`...), r.Instance, appendWhole[int])
 	b = appendOptional(append(b, `,"request":`...), r.Request, appendWhole[int64])
 	b = appendOptional(append(b, `,"retries":`...), r.Retries, appendWhole[int32])
-	b = appendString(append(b, `,"pool":`...), r.Pool)
+	b = AppendString(append(b, `,"pool":`...), r.Pool)
 	return append(b, '}')
 }
 
@@ -293,8 +293,8 @@ func (r *Failure) when() vtime.Time { return r.At }
 
 func (r *Anomaly) appendJSON(b []byte) []byte {
 	b = appendWhole(append(b, `{"type":"anomaly","at_us":`...), r.At)
-	b = appendString(append(b, `,"name":`...), r.Name)
-	b = appendString(append(b, `,"detail":`...), r.Detail)
+	b = AppendString(append(b, `,"name":`...), r.Name)
+	b = AppendString(append(b, `,"detail":`...), r.Detail)
 	b = appendOptional(append(b, `,"instance":`...), r.Instance, appendWhole[int])
 	b = appendList(append(b, `,"requests":`...), r.Requests, appendWhole[int64])
 	b = appendFloat(append(b, `,"severity":`...), r.Severity)
@@ -308,11 +308,11 @@ func (r *Anomaly) when() vtime.Time { return r.At }
 func (r *Outcome) appendJSON(b []byte) []byte {
 	b = appendWhole(append(b, `{"type":"outcome","at_us":`...), r.At)
 	b = appendWhole(append(b, `,"request":`...), r.Request)
-	b = appendString(append(b, `,"state":`...), r.State)
-	b = appendString(append(b, `,"reason":`...), r.Reason)
+	b = AppendString(append(b, `,"state":`...), r.State)
+	b = AppendString(append(b, `,"reason":`...), r.Reason)
 	b = appendOptional(append(b, `,"instance":`...), r.Instance, appendWhole[int])
-	b = appendString(append(b, `,"tenant":`...), r.Tenant)
-	b = appendString(append(b, `,"slo_class":`...), r.Class)
+	b = AppendString(append(b, `,"tenant":`...), r.Tenant)
+	b = AppendString(append(b, `,"slo_class":`...), r.Class)
 	b = appendWhole(append(b, `,"arrival_us":`...), r.Arrival)
 	b = appendOptional(append(b, `,"ttft_us":`...), r.TTFT, appendWhole[vtime.Duration])
 	b = appendOptional(append(b, `,"tpot_us":`...), r.TPOT, appendWhole[vtime.Duration])
@@ -320,7 +320,7 @@ func (r *Outcome) appendJSON(b []byte) []byte {
 	b = appendOptional(append(b, `,"queue_wait_us":`...), r.QueueWait, appendWhole[vtime.Duration])
 	b = appendOptional(append(b, `,"actual_hit_tokens":`...), r.ActualHit, appendWhole[int32])
 	b = appendOptional(append(b, `,"expected_hit_tokens":`...), r.Expected, appendWhole[int32])
-	b = appendOptional(append(b, `,"tier":`...), r.Tier, appendString)
+	b = appendOptional(append(b, `,"tier":`...), r.Tier, AppendString)
 	b = appendWhole(append(b, `,"output_tokens":`...), r.Generated)
 	b = appendWhole(append(b, `,"preemptions":`...), r.Preempted)
 	b = appendOptional(append(b, `,"slo_met":`...), r.SLOMet, strconv.AppendBool)

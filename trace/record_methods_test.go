@@ -110,7 +110,7 @@ func structMethods(t *testing.T, s reflect.Type) string {
 // before the value, and the value.
 func appender(t *testing.T, f reflect.StructField) string {
 	one := map[reflect.Kind]string{
-		reflect.String: "appendString", reflect.Bool: "strconv.AppendBool", reflect.Float64: "appendFloat",
+		reflect.String: "AppendString", reflect.Bool: "strconv.AppendBool", reflect.Float64: "appendFloat",
 		reflect.Int: "appendWhole[int]", reflect.Int32: "appendWhole[int32]", reflect.Int64: "appendWhole[" + f.Type.String() + "]",
 	}
 	switch k := f.Type.Kind(); k {

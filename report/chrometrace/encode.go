@@ -68,6 +68,12 @@ func (l *line) number(key string, v int64) {
 	l.b = trace.AppendInt(append(l.b, key...), v)
 }
 
+// id appends the id of a request.
+func (l *line) id(request int64) {
+	l.number(`,"id":"`, request)
+	l.b = append(l.b, '"')
+}
+
 // arg begins a member of args.
 func (l *line) arg(key string) {
 	if l.args++; l.args == 1 {
@@ -274,8 +280,7 @@ func (m *maker) encodeMain(l *line, e *event, q *request) {
 		return
 	}
 	l.begin("request", "request", "b", e)
-	l.number(`,"id":"`, q.id)
-	l.b = append(l.b, '"')
+	l.id(q.id)
 	l.count("request", q.id)
 	l.text("tenant", label(m.labels.tenants, q.tenant))
 	l.text("slo_class", label(m.labels.classes, q.class))
@@ -306,8 +311,7 @@ func (m *maker) encodePrefills(l *line, e *event, q *request) {
 		return
 	}
 	l.begin("remote_prefill", "remote_prefill", "b", e)
-	l.number(`,"id":"`, q.id)
-	l.b = append(l.b, '"')
+	l.id(q.id)
 	l.count("request", q.id)
 	l.count("input_tokens", int64(q.input))
 	if q.instance >= 0 {
@@ -319,8 +323,7 @@ func (m *maker) encodePrefills(l *line, e *event, q *request) {
 func (l *line) phase(category *beginnings, e *event, id int64) {
 	l.b = append(l.b, category[e.place()]...)
 	l.at(e)
-	l.number(`,"id":"`, id)
-	l.b = append(l.b, '"')
+	l.id(id)
 }
 
 // beginnings are the first members of the events of a request, by place. They are most of a trace.

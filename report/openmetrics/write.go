@@ -21,8 +21,8 @@ type Options struct {
 	MostSamples int
 }
 
-// Write writes the metrics of a run whose k-th time series have histograms and the width of o.Step. It returns
-// between which samples the file has none, 1 if it has all. Errors of w show when it is flushed.
+// Write writes the metrics of a run whose k-th time series have histograms and the width of o.Step. There is a
+// sample every so many steps as it returns: 1, unless o.MostSamples asks for fewer. Errors of w show when it is flushed.
 func Write(w *bufio.Writer, r *actors.Result, k int, q *Requests, o Options) (every int) {
 	t := &text{w: w, o: o, of: k, every: 1, end: r.End}
 	list := r.TimeSeries()
