@@ -53,6 +53,7 @@ var layers = map[string]string{
 	"internal/prefixtwin":  "workload", // for tests
 	"internal/chromecheck": "",         // for tests
 	"prefixindex":          "internal/keytable kv workload",
+	"gateway":              "",
 
 	"suggest":   "",
 	"yamldoc":   "suggest",
@@ -65,9 +66,9 @@ var layers = map[string]string{
 	"script":    "kv policy prefixindex suggest yamldoc workload workload/draw",
 	"trace":     "input/textio suggest policy metrics",
 	"engine":    "kv latency policy workload metrics",
-	"setup":     "input yamldoc suggest engine kv latency bundle policy metrics " + workloads,
+	"setup":     "input yamldoc suggest engine gateway kv latency bundle policy metrics " + workloads,
 	"llmd":      "setup bundle policy",
-	"actors":    "setup engine kv latency prefixindex bundle policy lookahead metrics trace " + workloads,
+	"actors":    "setup engine gateway kv latency prefixindex bundle policy lookahead metrics trace " + workloads,
 	"study":     "suggest input study/certify study/pointlog study/race actors setup engine kv latency bundle policy lookahead metrics trace " + workloads,
 	"calibrate": "calibrate/measured calibrate/regress study actors setup engine kv latency bundle policy lookahead metrics trace " + workloads,
 

@@ -56,7 +56,7 @@ func newRunner(p *setup.Plan, x Execution) (runner, error) {
 	}
 	a := &apart{plan: p, execution: x, parts: separate(p)}
 	if x.Row != nil {
-		a.rows = &rowMerge{emit: x.Row, names: rowNames{pools: poolNames(p), instance: func(i int) string { return a.names[i] }}, held: map[int64]outcomeOf{}}
+		a.rows = &rowMerge{emit: x.Row, names: rowNames{gateway: p.Gateway, pools: poolNames(p), instance: func(i int) string { return a.names[i] }}, held: map[int64]outcomeOf{}}
 	}
 	a.seen = make([]seenPart, len(a.parts))
 	for k, s := range a.parts {
@@ -84,7 +84,7 @@ func (a *apart) executionOf(k int) Execution {
 		x.Progress = func(now vtime.Time, done int64) { a.progress(k, now, done) }
 	}
 	if a.rows != nil {
-		x.Row = func(r *Row) { a.emit(k, r.Outcome) }
+		x.Row = func(r *Row) { a.emit(k, r) }
 	}
 	return x
 }
@@ -230,6 +230,9 @@ func (a *apart) result(partial bool) (*Result, error) {
 		return nil, err
 	}
 	for _, c := range a.clusters {
+		if err := c.addGateways(r); err != nil {
+			return nil, err
+		}
 		r.rest.printed = append(r.rest.printed, c.printed()...)
 	}
 	if !partial {
@@ -294,18 +297,18 @@ func (a *apart) disaggregates() bool {
 }
 
 // emit takes in the outcome of a request of a part, and gives on those that are next.
-func (a *apart) emit(k int, o *metrics.Outcome) {
+func (a *apart) emit(k int, of *Row) {
 	m := a.rows
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	one := *o
+	one := *of.Outcome
 	if one.Instance >= 0 {
 		one.Instance = a.numbers[k][one.Instance]
 	}
 	if one.HandOver.Made() {
 		one.HandOver.Instance = a.numbers[k][one.HandOver.Instance]
 	}
-	m.held[one.ID] = outcomeOf{k, one}
+	m.held[one.ID] = outcomeOf{k, one, of.dispatched}
 	for {
 		next, there := m.held[m.next]
 		if !there {
@@ -320,7 +323,7 @@ func (a *apart) emit(k int, o *metrics.Outcome) {
 // emitRow gives on the outcome of a request.
 func (a *apart) emitRow(o *outcomeOf) {
 	options := a.clusters[o.part].collector.options // its row is another goroutine's
-	row := Row{Outcome: &o.outcome, labels: a.plan.Source.Labels(), options: &options[o.outcome.Pool], names: a.rows.names}
+	row := Row{Outcome: &o.outcome, labels: a.plan.Source.Labels(), options: &options[o.outcome.Pool], names: a.rows.names, dispatched: o.dispatched}
 	if o.outcome.Instance >= 0 { // else it is of no pool
 		o.outcome.Pool = a.pools[o.part][o.outcome.Pool]
 	}
@@ -347,6 +350,7 @@ type rowMerge struct {
 
 // outcomeOf is the outcome of a request of a part.
 type outcomeOf struct {
-	part    int
-	outcome metrics.Outcome
+	part       int
+	outcome    metrics.Outcome
+	dispatched vtime.Time // as of a Row
 }

@@ -56,10 +56,8 @@ func newClusterOf(p *setup.Plan, x Execution, q []policies) (*cluster, error) {
 	if c.router, err = newRouter(p, &x, q, options, counterfactual); err != nil {
 		return nil, err
 	}
-	c.collector.row.names, c.collector.part = rowNames{pools: poolNames(p), instance: c.router.fleet.name}, c.router.arrivals.numbered
-	if b := c.router.fleet.nodes; b != nil {
-		c.collector.row.names.nodes = b.names
-	}
+	c.collector.row.names, c.collector.part = rowNames{pools: poolNames(p), instance: c.router.fleet.name, nodes: c.router.fleet.nodes.nodeNames()}, c.router.arrivals.numbered
+	c.collector.gated(p.Gateway)
 	c.waits = waits(p, q, c.router.fleet.pools, counterfactual)
 	events := false
 	c.notify = p.Loops() || c.router.coordinator != nil // prompts may end where they are computed
@@ -164,7 +162,7 @@ func (c *cluster) kernelConfig(notify bool) lookahead.Config {
 	}
 	if c.plan.Loops() || slices.ContainsFunc(c.plan.Pools, func(s *setup.Pool) bool {
 		return s.Scaling != nil && (s.Scaling.Drain == setup.DrainRedirect || s.Scaling.Trigger != policy.PeriodicTrigger)
-	}) {
+	}) || c.plan.Gateway != nil {
 		completions.React = c.react
 	}
 	if s := leastAnswer(c.plan.Pools); s > 0 {
@@ -175,6 +173,7 @@ func (c *cluster) kernelConfig(notify bool) lookahead.Config {
 	}
 	if c.router.coordinator != nil {
 		c.noticesOfPulls(&e.Notices)
+		c.alsoOpenGates(&e.Notices)
 	}
 	if c.plan.Failures != nil {
 		e.Notices[cutOffNotice] = lookahead.Notice{React: c.reactLost, Reply: func(k lookahead.Key) lookahead.Key { return c.router.failures.reply(k) }}
@@ -386,7 +385,7 @@ func (c *cluster) release(b *replicas) {
 // that an instance returns is routed again, an autoscaler is asked, or a request
 // follows from an answer.
 func (c *cluster) react(k lookahead.Key) lookahead.Key {
-	asked := c.router.fleet.called(k.At)
+	asked := lookahead.Earliest(c.router.fleet.called(k.At), reactGates(c.router, k))
 	if l := c.router.loop; l != nil {
 		asked = lookahead.Earliest(asked, l.react(k))
 	}

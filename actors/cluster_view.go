@@ -16,6 +16,7 @@ type clusterView struct {
 	signals policy.Signals
 	signalPlan
 	readsAtAdmission, readsAtRouting bool // which decisions of the router read signals of instances
+	readsAtGateway                   bool // cycles of the gateway do
 
 	view    policy.View
 	sent    []int32 // requests delivered to each endpoint

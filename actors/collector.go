@@ -3,6 +3,8 @@ package actors
 import (
 	"blis/lookahead"
 	"blis/metrics"
+	"blis/setup"
+	"blis/vtime"
 )
 
 // collectorID is the process of the collector.
@@ -19,7 +21,8 @@ type collector struct {
 	row     Row
 	next    int64 // request whose row is emitted next; held has none below it
 	held    map[int64]metrics.Outcome
-	part    bool // it has a part of the requests: rows are emitted as they come
+	left    map[int64]vtime.Time // when the gateway dispatched requests that have no row yet; nil: there is none, or nobody wants rows
+	part    bool                 // it has a part of the requests: rows are emitted as they come
 	outcome metrics.Outcome
 }
 
@@ -37,6 +40,8 @@ func (c *collector) Advance(lookahead.Key, *lookahead.Outbox) {}
 // Receive implements lookahead.Process.
 func (c *collector) Receive(m *lookahead.Message, _ *lookahead.Outbox) {
 	switch {
+	case m.Kind == kindDispatched:
+		c.left[readDispatched(m)] = m.Stamp.At
 	case m.Kind != kindOutcome:
 		if c.tracer != nil {
 			c.tracer.take(m)
@@ -47,6 +52,13 @@ func (c *collector) Receive(m *lookahead.Message, _ *lookahead.Outbox) {
 		if c.tracer != nil {
 			c.tracer.end(m.Stamp.At, &c.outcome)
 		}
+	}
+}
+
+// gated makes rows say what requests did at a gateway; nil: there is none.
+func (c *collector) gated(g *setup.Gateway) {
+	if c.row.names.gateway = g; g != nil && c.emit != nil {
+		c.left = map[int64]vtime.Time{}
 	}
 }
 
@@ -92,6 +104,11 @@ func (c *collector) accept(o *metrics.Outcome) {
 
 // emitRow emits the row of one outcome.
 func (c *collector) emitRow(o *metrics.Outcome) {
-	c.row.Outcome, c.row.options = o, &c.options[o.Pool]
+	c.row.Outcome, c.row.options, c.row.dispatched = o, &c.options[o.Pool], vtime.Never
+	if at, ok := c.left[o.ID]; ok {
+		if delete(c.left, o.ID); at >= o.Admitted { // else in an attempt before the last one
+			c.row.dispatched = at
+		}
+	}
 	c.emit(&c.row)
 }

@@ -32,6 +32,7 @@ type Execution struct {
 
 	Sequential bool `json:"-" kong:"-"` // the sequential twin: one event at a time, engines read directly
 	StepByStep bool `json:"-" kong:"-"` // no decode runs
+	EveryTick  bool `json:"-" kong:"-"` // gateways execute every tick, also those that can do nothing
 	Together   bool `json:"-" kong:"-"` // one control plane even for deployments that share nothing: another digest, all else alike
 	Inline     int  `json:"-" kong:"-"` // lookahead.Config.InlineBelow
 	Ahead      int  `json:"-" kong:"-"` // deliveries that the router may be ahead of the instances; 0: a default

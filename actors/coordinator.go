@@ -233,7 +233,7 @@ func (c *coordinator) prefilled(p *prefilled, now vtime.Time, out *lookahead.Out
 	i := c.slots[p.source.Request]
 	delete(c.slots, p.source.Request)
 	s, d := c.state(i), &r.held.requests[i]
-	d.HandOver, s.source = p.handOver, p.source
+	d.HandOver, s.source, d.Turn = p.handOver, p.source, 0
 	r.tracing.handed(out, s, d)
 	s.prefill.left()
 	if p.source.Blocks == 0 { // else its KV is there until it is pulled

@@ -34,6 +34,9 @@
 //	apart.go       deployments that share nothing, with requests of their own; apart_run.go
 //	               runs them side by side and joins their results
 //	gate.go        admission policies: one for the run, or one for each model
+//	gateway.go     the queue before routing; gateway_ticks.go when it acts,
+//	               gateway_load.go how full it finds the instances, gateway_result.go
+//	               what a result says of it
 //	coordinator.go the router's part in prefill/decode disaggregation; disaggregated.go
 //	               that of the instance; coordinator_lost.go KV and pulls that are lost
 //	place.go       an instance in its pool (server) and its endpoints (place)

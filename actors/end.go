@@ -66,6 +66,9 @@ func (c *cluster) result(partial bool) (*Result, error) {
 	if err := r.collect(run, c.plan); err != nil {
 		return nil, err
 	}
+	if err := c.addGateways(r); err != nil {
+		return nil, err
+	}
 	r.rest.printed = c.printed()
 	if !partial {
 		r.Digest = c.digest()

@@ -16,6 +16,7 @@ import (
 	"blis/engine"
 	"blis/internal/testsize"
 	"blis/metrics"
+	"blis/vtime"
 )
 
 // How a run is carried out must not show in its result. These tests run one
@@ -102,7 +103,7 @@ func (x *trial) play(e Executor) (*yield, error) {
 	defer cancel()
 	r, err := Run(ctx, cfg)
 	var livelock *engine.Livelock
-	if errors.As(err, &livelock) {
+	if closed := (*ClosedGate)(nil); errors.As(err, &livelock) || errors.As(err, &closed) {
 		return &yield{stuck: true}, nil
 	}
 	if err != nil {
@@ -233,10 +234,16 @@ func reduction(t *testing.T) time.Duration {
 // failing one is made small.
 func compareDrawn(t *testing.T, usual int, draw func(seed uint64) *trial) (c coverage) {
 	t.Helper()
+	return compareDrawnOn(t, usual, draw, nil, func(*yield) {})
+}
+
+// compareDrawnOn is compareDrawn on further executors too, which looks at what each trial yields.
+func compareDrawnOn(t *testing.T, usual int, draw func(seed uint64) *trial, further []Executor, look func(*yield)) (c coverage) {
+	t.Helper()
 	cases, first := budget(t, usual)
 	for seed := first; c.cases < cases; seed++ {
 		x := draw(seed)
-		y, m := x.compare(everyExecutor(seed))
+		y, m := x.compare(append(everyExecutor(seed), further...))
 		if m != nil {
 			t.Errorf("seed %d: %s: %s", seed, m.other.Name, m.what)
 			ctx, cancel := untilTheEnd()
@@ -249,6 +256,7 @@ func compareDrawn(t *testing.T, usual int, draw func(seed uint64) *trial) (c cov
 			t.Fatalf("reduced: %s: %s\n%s\nfirst difference: %s", m.other.Name, m.what, small.describe(), small.where(m))
 		}
 		c.count(x, y)
+		look(y)
 	}
 	t.Logf("seeds %d to %d: %s", first, first+uint64(c.cases)-1, &c)
 	return c
@@ -316,7 +324,7 @@ func (c *coverage) count(x *trial, y *yield) {
 		preempted = preempted || o.Preemptions > 0
 		hit = hit || o.Cached > 0
 		timedOut = timedOut || o.State == metrics.TimedOut
-		cut = cut || o.State >= metrics.Running && o.State != metrics.Failed
+		cut = cut || o.Finished == vtime.Never
 		failed = failed || o.State == metrics.Failed
 		retried = retried || o.Retries > 0
 		recovered = recovered || o.Retries > 0 && o.State == metrics.Completed

@@ -38,6 +38,7 @@ func receiveCutOff(r *router, m *lookahead.Message, out *lookahead.Outbox) {
 	*d = engine.Delivery{Request: workload.Request{Terms: workload.Terms{Spans: d.Spans}}, Hints: d.Hints}
 	l := new(lost)
 	readCutOff(&m.Body, d, l)
+	d.Turn = 0
 	from := r.fleet.ranks[l.from]
 	f.counts.CutOff++
 	switch t := l.tokens; t {
@@ -128,7 +129,7 @@ func (r *router) arriveAgain(now vtime.Time, out *lookahead.Outbox) {
 func (c *cluster) reactLost(k lookahead.Key) lookahead.Key {
 	r := c.router
 	how := &r.failures.plan.Retry
-	first := r.fleet.called(k.At)
+	first := lookahead.Earliest(r.fleet.called(k.At), reactGates(r, k))
 	if r.loop != nil {
 		first = lookahead.Earliest(first, r.loop.react(k))
 	}

@@ -26,13 +26,16 @@ func beginDelivery(out *lookahead.Outbox, to lookahead.ProcessID, now, effect vt
 
 // rareDelivery reports whether d has one of the fields that few requests have.
 func rareDelivery(d *engine.Delivery) bool {
-	return d.Session|uint64(d.OutputContent)|uint64(d.Round|d.Expected|d.Retries) != 0 || len(d.Spans) > 0 || d.HandOver.Made() || d.Hints.Used() > 0
+	return d.Session|uint64(d.OutputContent)|uint64(d.Round|d.Expected|d.Retries) != 0 || len(d.Spans) > 0 || d.HandOver.Made() || d.Hints.Used() > 0 || d.Turn != 0
 }
+
+// turnFlag is the bit that says that a delivery has a turn, above the number of its hints.
+const turnFlag = 40
 
 // deliveryFields is the number of fields that writeDelivery writes.
 func deliveryFields(d *engine.Delivery) int {
 	if rareDelivery(d) {
-		return 9 + 4 + handOverFields(&d.HandOver) + d.Hints.Used() + 2*len(d.Spans)
+		return 9 + 4 + handOverFields(&d.HandOver) + d.Hints.Used() + int(bit(d.Turn != 0)) + 2*len(d.Spans)
 	}
 	return 9
 }
@@ -56,9 +59,12 @@ func writeDelivery(out *lookahead.Outbox, d *engine.Delivery) {
 	out.Int(counts{&d.Round, &d.Retries}.word())
 	out.Uint(uint64(d.OutputContent))
 	hints := d.Hints.Used()
-	out.Int(int64(uint32(d.Expected)) | int64(bit(d.HandOver.Made()))<<32 | int64(hints)<<33)
+	out.Int(int64(uint32(d.Expected)) | int64(bit(d.HandOver.Made()))<<32 | int64(hints)<<33 | int64(bit(d.Turn != 0))<<turnFlag)
 	writeHandOver(out, d.Arrival, &d.HandOver)
 	writeHints(out, d.Hints, hints)
+	if d.Turn != 0 {
+		out.Int(d.Turn)
+	}
 	for _, s := range d.Spans {
 		out.Uint(uint64(s.Content))
 		out.Int(int64(s.Length))
@@ -81,8 +87,8 @@ func readDelivery(b *lookahead.Decoder, d *engine.Delivery) {
 	d.Priority = b.Float()
 	d.Session, d.Round, d.Retries, d.OutputContent, d.Expected, d.Spans = 0, 0, 0, 0, 0, d.Spans[:0]
 	d.HandOver = metrics.NoHandOver()
-	hints := int64(0)
-	if b.Left() > 0 {
+	hints, turned := int64(0), false
+	if d.Turn = 0; b.Left() > 0 {
 		d.Session = b.Uint()
 		counts{&d.Round, &d.Retries}.set(b.Int())
 		d.OutputContent = workload.ContentID(b.Uint())
@@ -90,9 +96,12 @@ func readDelivery(b *lookahead.Decoder, d *engine.Delivery) {
 		if d.Expected = int32(expected); expected>>32&1 != 0 {
 			readHandOver(b, d.Arrival, &d.HandOver)
 		}
-		hints = expected >> 33
+		hints, turned = expected>>33&(1<<(turnFlag-33)-1), expected>>turnFlag != 0
 	}
 	d.Hints = readHints(b, d.Hints, int(hints))
+	if turned {
+		d.Turn = b.Int()
+	}
 	for b.Left() > 0 {
 		d.Spans = append(d.Spans, workload.Span{Content: workload.ContentID(b.Uint()), Length: int32(b.Int())})
 	}

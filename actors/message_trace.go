@@ -30,6 +30,7 @@ const (
 	kindTracedNoCapacity                                              // router: no node has room for an instance that is wanted
 	kindTracedDisaggregation                                          // router: a step of a request whose prompt and output may be of two instances
 	kindTracedExpiry                                                  // instance: KV that was not pulled in time
+	kindDispatched                                                    // router: a request that leaves the queue of a gateway; for rows
 )
 
 // writeSubject writes the request that a decision is about: its number, then

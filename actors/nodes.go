@@ -19,6 +19,14 @@ type nodes struct {
 	names  *nodeNames
 }
 
+// nodeNames returns the names of the nodes of ranks; nil: GPUs are unlimited.
+func (b *nodes) nodeNames() *nodeNames {
+	if b == nil {
+		return nil
+	}
+	return b.names
+}
+
 func newNodes(p *setup.Plan) *nodes {
 	if len(p.NodePools) == 0 {
 		return nil

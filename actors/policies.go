@@ -25,6 +25,7 @@ type policies struct {
 	gateStream *vtime.Stream // that the admission policy draws from, where each service has one of its own; else nil
 
 	aside   bool           // admission and priority policies do not look at the pool
+	gateway policy.Signals // that the gateway reads of the pool
 	decider policy.Signals // that the choice whether to disaggregate a request reads of the pool
 }
 
@@ -35,6 +36,7 @@ func makePolicies(p *setup.Plan) (list []policies, err error) {
 		d := &p.Deployments[i]
 		for _, of := range d.Pools() {
 			var q policies
+			q.gateway = gatewaySignals(p)
 			env := policyEnv(p, of, d.PoolName(of))
 			q.stream, env.Prefixes = env.Stream, newPrefixes(of)
 			if d.PD != nil {
@@ -192,7 +194,9 @@ func (q *policies) asked() policy.Signals {
 }
 
 // routed are the signals that decisions of the router read.
-func (q *policies) routed() policy.Signals { return q.asked() | q.routing.Observes() | q.decider }
+func (q *policies) routed() policy.Signals {
+	return q.asked() | q.routing.Observes() | q.decider | q.gateway
+}
 
 // scaling are the signals that evaluations of the autoscaler read.
 func (q *policies) scaling() policy.Signals { return q.autoscale.Observes() | q.trigger.Observes() }

@@ -55,11 +55,12 @@ func newEndpoints(p *setup.Plan, k int, led []int, q *policies, counterfactual p
 	s := &endpoints{
 		plan: of, routing: q.routing, reads: q.routing.Observes(), prefixes: q.prefixes, stream: q.stream,
 		cluster: clusterView{
-			signals: q.routed() | counterfactual, signalPlan: planSignals(of, seats, q.routed(), counterfactual), refresh: -1, foreseen: foreseen(p),
+			signals: q.routed() | counterfactual, signalPlan: planSignals(of, seats, q.routed(), counterfactual, q.gateway), refresh: -1, foreseen: foreseen(p),
 			readsAtAdmission: !q.aside && ofInstances(q.admission.Observes()),
 			readsAtRouting:   ofInstances(q.atRouting() | counterfactual),
 		},
 	}
+	s.cluster.readsAtGateway = s.cluster.readsInstances(q.gateway)
 	s.observer, _ = q.routing.(policy.RouteObserver)
 	s.cluster.sizeOf(of, of.Ranks.Local)
 	return s
@@ -73,7 +74,7 @@ func foreseen(p *setup.Plan) bool {
 			return false
 		}
 	}
-	return p.Failures == nil && !p.Loops() && len(p.Pools) == 1
+	return p.Failures == nil && p.Gateway == nil && !p.Loops() && len(p.Pools) == 1
 }
 
 // seat adds one more endpoint.

@@ -20,6 +20,9 @@ func (r *router) Next() lookahead.Key {
 		k = lookahead.Earliest(k, nextOverdue(s))
 		k = lookahead.Earliest(k, s.endpoints.cluster.twinRefresh(r))
 	}
+	for _, s := range r.fleet.services {
+		k = lookahead.Earliest(k, lookahead.Earliest(s.flow.nextTick(), s.flow.nextLeave()))
+	}
 	return k
 }
 
@@ -53,6 +56,9 @@ func (r *router) possibleArrival() vtime.Time {
 	at := r.nextArrival()
 	if r.loop != nil {
 		end := min(r.held.expire.at(), r.held.admit.at(), r.held.route.at(), r.held.handOver.at())
+		for _, s := range r.fleet.services {
+			end = min(end, s.flow.nextLeave().At, s.flow.nextTick().At)
+		}
 		at = min(at, end.Add(r.loop.refusal))
 	}
 	return at
@@ -82,14 +88,14 @@ func (r *router) nextReading(s *clusterView) lookahead.Key {
 	if s.readsAtRouting {
 		k = r.nextRouting()
 	}
-	if s.readsAtAdmission {
-		at := r.held.admit.at()
-		if t := r.possibleArrival(); t != vtime.Never {
-			at = min(at, t.Add(r.admissionLatency))
-		}
-		if at != vtime.Never {
+	if s.readsAtAdmission || s.readsAtGateway {
+		if at := nextEntry(r); at != vtime.Never {
 			k = lookahead.Earliest(k, lookahead.Key{At: at, Class: vtime.ClassAdmission})
 		}
+	}
+	if s.readsAtGateway {
+		_, tick := r.fleet.gatewayWith((*flowControl).nextTick)
+		k = lookahead.Earliest(k, tick)
 	}
 	return k
 }
@@ -102,6 +108,11 @@ func (r *router) nextRouting() lookahead.Key {
 	}
 	if t := r.possibleArrival(); t != vtime.Never {
 		at = min(at, t.Add(r.admissionLatency).Add(r.routingLatency))
+	}
+	for _, s := range r.fleet.services {
+		if tick := s.flow.firstTick(r); tick != vtime.Never {
+			at = min(at, tick.Add(r.routingLatency))
+		}
 	}
 	if at == vtime.Never {
 		return lookahead.NeverKey

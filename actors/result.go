@@ -56,6 +56,7 @@ type restOfResult struct {
 	nodePools   []NodePoolUse      // none: GPUs are unlimited
 	nodes       []string           // of each instance, by its number
 	printed     []Printed
+	gateways    []Gateway        // nil without flow control
 	series      []InstanceSeries // of each instance; nil without Execution.TimeSeries
 	storage     []StorageSeries
 	notSent     []NotSent
@@ -146,6 +147,8 @@ type Row struct {
 	labels  *workload.Labels
 	options *metrics.Options
 	names   rowNames
+
+	dispatched vtime.Time // by the gateway, in the last attempt; vtime.Never: not
 }
 
 // rowNames are names that rows have.
@@ -153,6 +156,7 @@ type rowNames struct {
 	pools    []poolName                // of the run
 	instance func(instance int) string // nil: that of instances without data-parallel ranks
 	nodes    *nodeNames                // nil: GPUs are unlimited
+	gateway  *setup.Gateway            // nil: there is none
 }
 
 // of is the name of an instance, by its number.

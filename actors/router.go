@@ -103,6 +103,9 @@ func newRouter(p *setup.Plan, x *Execution, q []policies, options []metrics.Opti
 		r.held.transfers = map[int32]*transfer{}
 	}
 	r.openGates(q, setup.AdmissionApart(p))
+	for i, s := range r.fleet.services {
+		s.flow = newFlowControl(p, x, s, i)
+	}
 	r.tracing = newTracing(&x.Tracing, &r.fleet, counterfactual, (r.policies.reads|r.fleet.readAtRouting()|counterfactual)&shownSignals)
 	tracked := policy.NoSignals
 	for i := range q {
@@ -137,17 +140,22 @@ func (r *router) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 	switch m.Kind {
 	case kindEnded:
 		r.receiveEnded(m, out)
+		r.fleet.noticed(m.Stamp.Key())
 	case kindReturned:
 		r.receiveReturned(m)
+		r.fleet.noticed(m.Stamp.Key())
 	case kindPrefilled, kindPulling, kindNotPulled, kindReleased:
 		r.coordinator.receive(m, out)
+		r.fleet.noticed(m.Stamp.Key())
 	case kindCutOff:
 		receiveCutOff(r, m, out)
+		r.fleet.noticed(m.Stamp.Key())
 	case kindBlocks, kindTierBlocks:
 		r.blocks(m)
 	case kindScale:
 		target, reason := readScale(&m.Body)
 		r.fleet.scaledBy(lookahead.ProcessID(m.Stamp.Source)).scale(target, reason, m.Stamp.At, out, r.tracing)
+		r.fleet.gatesChanged(m.Stamp.Key())
 	}
 }
 
@@ -160,9 +168,10 @@ func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 		}
 		if r.failures != nil && k == r.failures.next() {
 			r.failures.act(k, out, r.tracing)
+			r.fleet.gatesChanged(k)
 			continue
 		}
-		if k.Class != vtime.ClassReady { // a change of phase is no work
+		if k.Class != vtime.ClassReady && k.Class != vtime.ClassRouting { // a change of phase is no work, nor is a tick that does nothing
 			r.last = k.At
 		}
 		switch k.Class {
@@ -171,15 +180,9 @@ func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 		case vtime.ClassAdmission:
 			r.decide(r.held.admit.pop(), k.At, out)
 		case vtime.ClassRouting:
-			if r.held.handsOver() {
-				r.coordinator.handOver(r.held.handOver.pop(), k.At, out)
-			} else {
-				r.dispatch(r.held.route.pop(), k.At, out)
-			}
-			out.Stream(r.ahead)
+			executeRouting(r, k, out)
 		case vtime.ClassTimeout:
-			i := r.held.expire.pop()
-			r.end(i, metrics.TimedOut, metrics.NoReason, k.At, out)
+			timeOut(r, k.At, out)
 		case vtime.ClassRefresh:
 			r.fleet.refreshTwin(k.At)
 		case vtime.ClassScaleAction:
@@ -189,7 +192,40 @@ func (r *router) Advance(_ lookahead.Key, out *lookahead.Outbox) {
 			s, _ := r.fleet.first(nextPhase)
 			s.replicas.changePhase(k.At)
 		}
+		if k.Class > vtime.ClassTimeout || k.Class == vtime.ClassTimeout && timeOutOpens(r) {
+			r.fleet.gatesChanged(k)
+		}
 	}
+}
+
+// executeRouting executes the next event of its class at k: a routing decision, or if none is due a tick of
+// a gateway.
+func executeRouting(r *router, k lookahead.Key, out *lookahead.Outbox) {
+	switch {
+	case r.held.handOver.at() <= k.At && r.held.handsOver():
+		r.coordinator.handOver(r.held.handOver.pop(), k.At, out)
+	case r.held.route.at() <= k.At:
+		r.dispatch(r.held.route.pop(), k.At, out)
+	default:
+		f, _ := r.fleet.gatewayWith((*flowControl).nextTick)
+		if f.tick(r, k.At, out) {
+			r.last = k.At
+		}
+		return
+	}
+	r.last = k.At
+	r.fleet.gatesChanged(k)
+	out.Stream(r.ahead)
+}
+
+// timeOut ends the request whose deadline passes at now, or which has waited too long at a gateway.
+func timeOut(r *router, now vtime.Time, out *lookahead.Outbox) {
+	if r.held.expire.at() > now {
+		f, _ := r.fleet.gatewayWith((*flowControl).nextLeave)
+		f.leaveNext(r, now, out)
+		return
+	}
+	r.end(r.held.expire.pop(), metrics.TimedOut, metrics.NoReason, now, out)
 }
 
 // arrive gives the next request its number: the one that was pulled, and then pulls
@@ -281,6 +317,10 @@ func (r *router) decide(i int32, now vtime.Time, out *lookahead.Outbox) {
 		d.Admitted = now
 		r.tell(d.Model, func(s *policy.RouterState) { s.Admit(d.Tenant) })
 		r.fleet.publish(d.Model, func(p *published) { p.admit(d.Tenant) })
+		if f := r.fleet.serviceOf(d.Model).flow; f != nil {
+			f.enter(r, i, now, out)
+			return
+		}
 		r.held.plan(&r.held.route, i, now.Add(r.routingLatency))
 	case policy.Delay:
 		if a.Wait < 1 {

@@ -15,6 +15,7 @@ import (
 func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vtime.Time, out *lookahead.Outbox) {
 	d := &r.held.requests[i]
 	if d.Admitted != vtime.Never {
+		r.fleet.serviceOf(d.Model).flow.settle(i)
 		r.tell(d.Model, func(s *policy.RouterState) { s.End(d.Tenant, false, now) })
 		r.fleet.publish(d.Model, func(p *published) { p.end(d.Tenant, false, now) })
 	}
@@ -47,6 +48,15 @@ func (r *router) unfinished(f func(*metrics.Outcome)) {
 			r.describeTransfer(r.held.transfers[i])
 			f(&r.outcome)
 		}
+	}
+	for _, s := range r.fleet.services {
+		if s.flow == nil {
+			continue
+		}
+		s.flow.queue.All(func(i int32) {
+			r.describe(&r.held.requests[i], metrics.Waiting, metrics.NoReason, vtime.Never)
+			f(&r.outcome)
+		})
 	}
 }
 

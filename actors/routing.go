@@ -15,6 +15,7 @@ func (r *router) dispatch(i int32, now vtime.Time, out *lookahead.Outbox) {
 	d := &r.held.requests[i]
 	ask := r.requestFor(i)
 	front := r.fleet.frontOf(d)
+	r.fleet.serviceOf(d.Model).flow.settle(i)
 	if front.prefixes != nil {
 		front.expect(ask)
 	}

@@ -16,8 +16,8 @@ import (
 // Execution.
 //
 // Errors: *InputError for what the user gave, *latency.DoesNotFit when the
-// model leaves no room for a cache, *engine.Livelock and *lookahead.Fault for
-// a run that failed. When ctx is cancelled the error is ctx's, and the result
+// model leaves no room for a cache, *engine.Livelock, *ClosedGate and *lookahead.Fault
+// for a run that failed. When ctx is cancelled the error is ctx's, and the result
 // is what ended until then, marked Partial; nil while the run was being prepared,
 // which reads files that may be pipes. An error of Tracing.Consumer changes
 // nothing but the trace and comes with the result.
@@ -106,7 +106,10 @@ func explain(err error) error {
 	var source *sourceError
 	var long *engine.TooLong
 	var fault policy.Fault
+	var closed *ClosedGate
 	switch {
+	case errors.As(err, &closed):
+		return closed
 	case errors.As(err, &fault):
 		return setup.Caused(fault)
 	case errors.As(err, &source):

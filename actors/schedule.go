@@ -8,7 +8,7 @@ import (
 )
 
 // schedule is a priority queue of the router's decisions at later times, in order of
-// (time, request). Most are pushed in that order, and a push appends to entries. An
+// (time, request), or (time, turn). Most are pushed in that order, and a push appends to entries. An
 // entry before the last one of these is pushed on the heap late: it may come after a
 // request that admission delays.
 type schedule struct {
@@ -19,7 +19,7 @@ type schedule struct {
 
 type entry struct {
 	at      vtime.Time
-	request int64
+	request int64 // its number, or its turn, or of an instance
 	slot    int32 // in heldRequests, or an instance
 }
 
@@ -136,5 +136,13 @@ func (h *heldRequests) plan(s *schedule, i int32, at vtime.Time) {
 		h.expire.push(entry{max(d.Deadline, d.Arrival), d.ID, i})
 		return
 	}
-	s.push(entry{at, d.ID, i})
+	s.push(entry{at, turnOf(d), i})
+}
+
+// turnOf is the place of d among the decisions of one instant.
+func turnOf(d *engine.Delivery) int64 {
+	if d.Turn != 0 {
+		return d.Turn
+	}
+	return engine.TurnOf(d.ID)
 }

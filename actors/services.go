@@ -14,6 +14,7 @@ type service struct {
 	deployments []*deployment
 	front       *endpoints // among which the first routing decision about a request chooses
 	gate        gate
+	flow        *flowControl // nil: a request is routed when it is admitted
 }
 
 // alone returns the only deployment of the service, nil if there are several.
@@ -165,9 +166,11 @@ func (s *service) publish(tell func(*published)) {
 	}
 }
 
-// readAtAdmission reports whether the admission policy reads signals of instances.
+// readAtAdmission reports whether admission decisions read signals of instances, or what follows in the same event:
+// the cycle of a gateway.
 func (f *fleet) readAtAdmission() bool {
-	return slices.ContainsFunc(f.services, func(s *service) bool { return s.front.cluster.readsAtAdmission })
+	return slices.ContainsFunc(f.services, func(s *service) bool { return s.front.cluster.readsAtAdmission }) ||
+		slices.ContainsFunc(f.pools, func(s *pool) bool { return s.endpoints.cluster.readsAtGateway })
 }
 
 // readAtRouting are the signals that routing policies read.

@@ -23,7 +23,7 @@ type signalPlan struct {
 // planSignals is the plan for so many endpoints of pool p and others, of which policies observe signals. counterfactual are
 // the signals that a counterfactual trace reads: they change nothing that policies see
 // and add no notices.
-func planSignals(p *setup.Pool, endpoints int, signals, counterfactual policy.Signals) signalPlan {
+func planSignals(p *setup.Pool, endpoints int, signals, counterfactual, gateway policy.Signals) signalPlan {
 	usual := cadence(p.Observability.Refresh)
 	var b signalPlan
 	var inLoad, atOnce policy.Signals
@@ -54,7 +54,7 @@ func planSignals(p *setup.Pool, endpoints int, signals, counterfactual policy.Si
 		b.notified |= policy.Prefixes
 	}
 	if signals&policy.InFlight != 0 {
-		b.inFlightFromLoad = p.Observability.InFlightPeriodic || usual == immediate && atOnce != 0
+		b.inFlightFromLoad = p.Observability.InFlightPeriodic || usual == immediate && atOnce != 0 && gateway&policy.InFlight == 0 // whose ticks follow from notices
 		if !b.inFlightFromLoad {
 			b.notified |= policy.InFlight
 		}

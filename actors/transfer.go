@@ -25,6 +25,7 @@ func (r *router) receiveReturned(m *lookahead.Message) {
 	*d = engine.Delivery{Request: workload.Request{Terms: workload.Terms{Spans: d.Spans}}, Hints: d.Hints}
 	t := new(transfer)
 	readReturned(&m.Body, d, t)
+	d.Turn = 0
 	r.held.transfers[i] = t
 	now, at := m.Stamp.At, r.fleet.ranks[t.from]
 	at.pool.replicas.returned++

@@ -66,7 +66,7 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 	if err != nil {
 		return err
 	}
-	files, err := r.open(ctx, report.Rows{Tiers: r.Config.Tiers(), Fails: r.Config.Fails(), Pools: setup.SeveralPools(&r.Config.Config), Deployments: !r.Config.Deployments.Empty(), Nodes: !r.Config.NodePools.Empty(), Disaggregates: setup.HandsOver(&r.Config.Config)})
+	files, err := r.open(ctx, report.Rows{Tiers: r.Config.Tiers(), Fails: r.Config.Fails(), Gated: r.Config.FlowControl, Pools: setup.SeveralPools(&r.Config.Config), Deployments: !r.Config.Deployments.Empty(), Nodes: !r.Config.NodePools.Empty(), Disaggregates: setup.HandsOver(&r.Config.Config)})
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func deliverTo(e *Engine, in latency.QueueInput, d *Delivery, now vtime.Time) in
 		e.threshold.open(i)
 	}
 	m := member{i, d.ID}
-	e.agenda.addArrival(now.Add(delay), m)
+	e.agenda.addArrival(now.Add(delay), d.turn(), m)
 	if d.Deadline != vtime.Never {
 		e.agenda.addDeadline(d.Deadline, m)
 	}

@@ -26,7 +26,7 @@ type times [events]vtime.Time
 type agenda struct {
 	at times
 
-	// Heaps of requests by (time, number). Requests that are gone stay in them,
+	// Heaps of requests by (time, number), arrivals by (time, turn). Requests that are gone stay in them,
 	// but are never the first.
 	arrivals  []timer // pending requests by the time at which they are queued
 	deadlines []timer // requests by deadline, unless it has passed
@@ -80,9 +80,9 @@ func (ts *times) stepsUntil() vtime.Time {
 	return at
 }
 
-// addArrival files a pending request that is queued at time at.
-func (a *agenda) addArrival(at vtime.Time, m member) {
-	a.arrivals = heap.Push(a.arrivals, timer{int64(at), m.id, m})
+// addArrival files a pending request that is queued at time at, among others then by its turn.
+func (a *agenda) addArrival(at vtime.Time, turn int64, m member) {
+	a.arrivals = heap.Push(a.arrivals, timer{int64(at), turn, m})
 	a.at[eventQueued] = first(a.arrivals)
 }
 

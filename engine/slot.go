@@ -20,8 +20,26 @@ type Delivery struct {
 
 	// Attempt tells attempts of one request apart that may come to one instance, whose caches have what the earlier
 	// one made: of content without a name nothing is found again.
-	Attempt  uint32
+	Attempt uint32
+
+	// Turn orders requests that are queued at the same microsecond, where their numbers do not: a gateway delivers
+	// them in an order of its own. 0: TurnOf its number.
+	Turn     int64
 	Endpoint uint16 // index in Ranks.Endpoints, of who gets it; engines do not read it
+}
+
+// turnBits are the bits of a Turn below the number of a request.
+const turnBits = 24
+
+// TurnOf is the Turn of a request by its number.
+func TurnOf(number int64) int64 { return number << turnBits }
+
+// turn is the Turn of d.
+func (d *Delivery) turn() int64 {
+	if d.Turn != 0 {
+		return d.Turn
+	}
+	return TurnOf(d.ID)
 }
 
 // slot is a place for a request in the instance. It is used again, the memory of

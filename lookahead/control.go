@@ -51,6 +51,7 @@ func (co *coordinator) sentByControl(sender, receiver *node, at, effectAt Key) {
 		if !t.receives.mayTell(co.view.control[receiver.slot].receives) {
 			sender.trap(rulePeer, sender.stamp(at), Stamp{Source: uint32(receiver.id)})
 		}
+		o.firstTold = Earliest(o.firstTold, at)
 		o.lower(peerHorizon(sender.slot, receiver.slot, at))
 	}
 }

@@ -127,7 +127,7 @@ func (n *node) execute(h Key, w *worker) {
 	n.worker = w
 	o := &n.out
 	o.limit, o.horizon, o.stopped, o.streaming = h, h, false, false
-	o.toLeaves, o.firstEffect = 0, NeverKey
+	o.toLeaves, o.firstEffect, o.firstTold = 0, NeverKey, NeverKey
 	n.horizon, n.executed = h, 0
 	n.mailbox.run()
 	n.mailbox.waiting.Add(-int64(n.executed))

@@ -34,6 +34,7 @@ type Outbox struct {
 	sent, events uint64                   // messages and events of the run
 	toLeaves     uint64                   // messages to leaves in the turn
 	firstEffect  Key                      // earliest change of what leaves publish that the turn causes
+	firstTold    Key                      // earliest message to another control process in the turn
 	lookahead    [channels]vtime.Duration // per channel, the smallest distance of a message from its cause
 }
 
@@ -48,6 +49,26 @@ func (o *Outbox) Horizon() Key {
 
 // Cause returns the Key of the event, or message, that executes: what is sent now is later.
 func (o *Outbox) Cause() Key { return o.cause }
+
+// Steady returns a Key until which what the process observes of leaves stays as it is, as far as is known now:
+// unless the process itself causes a change later than the event that it executes. It is for control processes
+// that look at leaves again and again, and differs between executors: nothing may depend on it but which events
+// are left out that would do nothing.
+func (o *Outbox) Steady() Key {
+	co := o.node.loop
+	if co.config.Sequential {
+		co.fleet.summarize(&co.view.leaves)
+	}
+	k := Earliest(o.firstEffect, o.firstTold)
+	for c := range co.view.control {
+		if c == o.node.slot {
+			k = Earliest(k, co.view.stableUntil(&co.view.control[c]))
+		} else {
+			k = Earliest(k, co.view.control[c].due)
+		}
+	}
+	return k
+}
 
 // Execute reports whether the process may execute its local event at k now. If
 // so, the event is the cause of what is sent next. Keys must not decrease.

@@ -185,7 +185,7 @@ func (c *cell) distributions() []*Distribution {
 // foldTo hashes the whole cell.
 func (c *cell) foldTo(hash *xxhash.Digest) {
 	for state, n := range c.states {
-		if State(state) != Failed || n > 0 { // a run in which nothing fails has the digest of versions without failures
+		if !State(state).Rare() || n > 0 { // a run in which nothing fails has the digest of versions without failures
 			writeInts(hash, uint64(n))
 		}
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // final says whether a request in state s has left the system.
-func (s State) final() bool { return s < Running || s == Failed }
+func (s State) final() bool { return s < Running || s >= Failed && s != Waiting }
 
 // stateOf is the state that a reason belongs to; NoReason goes with any but
 // rejected, dropped and failed, which must say why.
@@ -25,6 +25,9 @@ var stateOf = [Reasons]State{
 	InstanceLost:       Failed,
 	TransferFailed:     Failed,
 	NoDeployment:       Dropped,
+	GatewayFull:        Rejected,
+	NoEndpoint:         Rejected,
+	AtGateway:          TimedOut,
 }
 
 // State is the state that a reason explains; of NoReason it means nothing.
@@ -95,6 +98,8 @@ func checkPhases(o *Outcome) error {
 		return violation(o, "it did not get there")
 	case (o.State == Pending || o.State == Rejected) && !unreached(o.Queued):
 		return violation(o, fmt.Sprintf("queued at %s", o.Queued))
+	case (o.State == Shed || o.State == Expired || o.State == Waiting) && (unreached(o.Admitted) || !unreached(o.Routed)):
+		return violation(o, "it was not at the gateway")
 	}
 	return nil
 }

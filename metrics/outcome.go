@@ -19,11 +19,17 @@ const (
 	Running // in a batch when the run ended
 	Queued  // in a wait queue when the run ended
 	Pending // before the queue when the run ended
-	Failed  // lost with its instance, which crashed, or the KV of its prompt did not come; it stands last since digests have the numbers
-	States  = int(Failed) + 1
+	Failed  // lost with its instance, which crashed, or the KV of its prompt did not come; it stands here since digests have the numbers
+	Shed    // left the queue of the gateway for a request of a higher band
+	Expired // waited there too long
+	Waiting // there when the run ended
+	States  = int(Waiting) + 1
 )
 
-var stateNames = [States]string{"completed", "rejected", "dropped", "timed_out", "aborted", "running", "queued", "pending", "failed"}
+var stateNames = [States]string{"completed", "rejected", "dropped", "timed_out", "aborted", "running", "queued", "pending", "failed", "shed", "expired", "gateway"}
+
+// Rare reports whether a state is one that most runs cannot have: results list it only where there are such requests.
+func (s State) Rare() bool { return s >= Failed }
 
 // String is the name of the state in results.
 func (s State) String() string { return stateNames[s] }
@@ -47,11 +53,14 @@ const (
 	InstanceLost              // failed: its instance crashed
 	TransferFailed            // failed: the KV of its prompt did not come
 	NoDeployment              // dropped: no deployment serves its model
-	Reasons            = int(NoDeployment) + 1
+	GatewayFull               // rejected: no room in the queue of the gateway
+	NoEndpoint                // rejected: the same, while no instance was ready
+	AtGateway                 // timed out while it waited there
+	Reasons            = int(AtGateway) + 1
 )
 
 var reasonNames = [Reasons]string{"", "length capped", "prompt too long", "prompt + max output too long", "insufficient tokens", "reject-all", "no instance",
-	"rate limit", "over quota", "saturated", "by policy", "instance lost", "kv transfer", "no deployment for model"}
+	"rate limit", "over quota", "saturated", "by policy", "instance lost", "kv transfer", "no deployment for model", "gateway full", "no endpoint", "at the gateway"}
 
 // String is the reason in words, empty for NoReason.
 func (r Reason) String() string { return reasonNames[r] }

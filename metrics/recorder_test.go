@@ -241,10 +241,8 @@ func randomOutcome(r *rand.Rand, number int64) Outcome {
 	}
 	at := o.Arrival
 	step := func() vtime.Time { at += vtime.Time(r.Int64N(1e5)); return at }
-	o.Admitted = step()
-	if o.State == Rejected {
-		o.Reason, o.Finished, o.Instance = InsufficientTokens, at, -1
-		return o
+	if o.Admitted = step(); o.State == Rejected || o.State >= Shed {
+		return refused(o, step())
 	}
 	h := &o.HandOver
 	if r.IntN(3) == 0 {

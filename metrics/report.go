@@ -150,14 +150,17 @@ type InstanceUse struct {
 // StateCounts is the number of requests by State.
 type StateCounts [States]int64
 
-// MarshalJSON prints an object with every state, in the order of the states; failed only if some
-// did.
+// MarshalJSON prints an object with every state, in the order of the states; rare ones only where there
+// are any.
 func (c StateCounts) MarshalJSON() ([]byte, error) {
-	names := stateNames[:]
-	if c[Failed] == 0 {
-		names = names[:Failed]
+	var names []string
+	var counts []int64
+	for s := range State(States) {
+		if !s.Rare() || c[s] > 0 {
+			names, counts = append(names, s.String()), append(counts, c[s])
+		}
 	}
-	return Object(names, func(i int) any { return c[i] })
+	return Object(names, func(i int) any { return counts[i] })
 }
 
 // ReasonCounts is the number of requests by Reason.

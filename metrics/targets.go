@@ -2,6 +2,8 @@ package metrics
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"blis/vtime"
@@ -106,9 +108,12 @@ func within(d, target vtime.Duration) bool { return target == 0 || d <= target }
 // semicolons, each with one or more of the targets ttft, tpot and e2e. A part
 // without a class, of which there is at most one, is for all classes that are not
 // named. "tenant/gold:ttft=200ms" is of a tenant, and holds for its requests in place of
-// the targets of their classes. It keeps the order. The error names the part that is
-// wrong.
+// the targets of their classes. "gold=150000,silver=600000" is the public simulator's form:
+// TTFT in µs by class. It keeps the order. The error names the part that is wrong.
 func ParseTargets(text string) ([]ClassTargets, error) {
+	if list, ok := parsePublic(text); ok {
+		return list, nil
+	}
 	var all []ClassTargets
 	seen := map[[2]string]bool{}
 	for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(text), ";"), ";") {
@@ -123,6 +128,21 @@ func ParseTargets(text string) ([]ClassTargets, error) {
 		all = append(all, c)
 	}
 	return all, nil
+}
+
+// parsePublic reads targets in the public simulator's form; ok is false for others.
+func parsePublic(text string) (list []ClassTargets, ok bool) {
+	for part := range strings.SplitSeq(text, ",") {
+		class, number, _ := strings.Cut(part, "=")
+		class = strings.TrimSpace(class)
+		micros, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
+		named := strings.ContainsAny(class, ":;/") || class == "" || class == "ttft" || class == "tpot" || class == "e2e"
+		if err != nil || micros < 1 || named || slices.ContainsFunc(list, func(c ClassTargets) bool { return c.Class == class }) {
+			return nil, false
+		}
+		list = append(list, ClassTargets{Class: class, Targets: Targets{TTFT: vtime.Duration(micros)}})
+	}
+	return list, true
 }
 
 // of names in errors whose targets they are.

@@ -22,6 +22,7 @@ var rowColumns = [...]struct {
 	{"queued_us", everyRow}, {"scheduled_us", everyRow}, {"first_token_us", everyRow}, {"completed_us", everyRow}, {"ttft_us", everyRow}, {"tpot_us", everyRow},
 	{"e2e_us", everyRow}, {"scheduling_delay_us", everyRow}, {"preemptions", everyRow},
 	{"cpu_tokens", tieredRow}, {"storage_tokens", storedRow}, {"retries", failingRow},
+	{"band", gatedRow}, {"flow", gatedRow}, {"gateway_us", gatedRow}, {"dispatched_us", gatedRow},
 	{"deployment", deployedRow}, {"pool", pooledRow}, {"node", placedRow},
 	{"prefill_instance", disaggregatedRow}, {"prefill_queued_us", disaggregatedRow}, {"prefill_scheduled_us", disaggregatedRow}, {"handoff_us", disaggregatedRow},
 	{"decode_queued_us", disaggregatedRow}, {"pull_start_us", disaggregatedRow}, {"pull_end_us", disaggregatedRow}, {"remote_tokens", disaggregatedRow},
@@ -35,6 +36,7 @@ const (
 	tieredRow
 	storedRow
 	failingRow
+	gatedRow
 	deployedRow
 	pooledRow
 	placedRow
@@ -45,6 +47,7 @@ const (
 type Rows struct {
 	Tiers         int  // kinds of tiers below the GPU: none, a CPU tier, and storage tiers
 	Fails         bool // instances may fail
+	Gated         bool // there is a gateway
 	Deployments   bool // deployments have names
 	Pools         bool // there are several pools
 	Nodes         bool // instances are on nodes
@@ -60,6 +63,8 @@ func (r Rows) shows(i int) bool {
 		return r.Tiers > 1
 	case failingRow:
 		return r.Fails
+	case gatedRow:
+		return r.Gated
 	case deployedRow:
 		return r.Deployments
 	case pooledRow:
@@ -141,6 +146,10 @@ func rowCells(r *actors.Row) [len(rowColumns)]cell {
 			remote = numberCell(int64(h.RemoteTokens))
 		}
 	}
+	var band, flow, waited, dispatched cell
+	if g, ok := actors.AtGateway(r); ok {
+		band, flow, waited, dispatched = numberCell(int64(g.Band)), textCell(g.Flow), durationCell(g.Wait, g.Wait >= 0), timeCell(g.At)
+	}
 	return [...]cell{
 		numberCell(r.ID), timeCell(r.Arrival), textCell(r.State.String()), textCell(r.InstanceName()),
 		textCell(r.TenantName()), textCell(r.ClassName()), textCell(r.ModelName()), session, round,
@@ -148,7 +157,7 @@ func rowCells(r *actors.Row) [len(rowColumns)]cell {
 		timeCell(r.Queued), timeCell(r.Scheduled), timeCell(r.FirstToken), completed,
 		durationCell(r.TTFT()), durationCell(r.TPOT()), durationCell(r.E2E()), durationCell(r.SchedulingDelay()),
 		numberCell(int64(r.Preemptions + h.Preemptions)),
-		fromCPU, fromStorage, numberCell(int64(r.Retries)),
+		fromCPU, fromStorage, numberCell(int64(r.Retries)), band, flow, waited, dispatched,
 		textCell(deployment), textCell(pool), textCell(actors.NodeName(r)),
 		textCell(actors.PrefillInstance(r)), timeCell(h.Queued), timeCell(h.Scheduled), timeCell(h.Ended),
 		decodeQueued, timeCell(h.PullStart), timeCell(h.PullEnd), remote,

@@ -42,6 +42,11 @@ type result struct {
 	Rejected           int64 `json:"rejected_requests"`
 	Aborted            int64 `json:"aborted_requests"`
 
+	GatewayWaiting  *int64 `json:"gateway_queue_depth,omitempty"` // with flow control; at the end
+	GatewayShed     *int64 `json:"gateway_queue_shed,omitempty"`
+	GatewayRejected *int64 `json:"gateway_queue_rejected,omitempty"`
+	GatewayExpired  *int64 `json:"gateway_expired,omitempty"`
+
 	Offered       *float64 `json:"offered_per_sec"`
 	Goodput       *float64 `json:"goodput"`
 	SLOAttainment *float64 `json:"slo_attainment"`
@@ -86,6 +91,7 @@ type result struct {
 	Nodes    nodePools      `json:"node_pools,omitempty"`     // where GPUs are limited
 	OnNodes  *instanceNodes `json:"instance_nodes,omitempty"` // where GPUs are limited
 	Failures *failures      `json:"failures,omitempty"`       // where something may fail
+	Gateway  *gateways      `json:"gateway,omitempty"`        // with flow control
 	Sessions *sessions      `json:"sessions"`
 	Key      key            `json:"key"`
 	Config   actors.Config  `json:"config"`
@@ -167,7 +173,11 @@ func newResult(r *actors.Result) *result {
 		PreemptionCount: all.Preemptions, AllocationFailures: use.Counters.AllocationFailures,
 		Dropped: all.States[metrics.Dropped], LengthCapped: all.Reasons[metrics.LengthCapped],
 		TimedOut: all.States[metrics.TimedOut], Rejected: all.States[metrics.Rejected], Aborted: all.States[metrics.Aborted],
-		Offered: report.OfferedPerSecond, Goodput: all.Goodput, SLOAttainment: all.SLOAttainment, JainIndex: report.JainIndex,
+		GatewayWaiting:  gatewayPart(r, func(c *metrics.GatewayCounts) int64 { return c.Waiting }),
+		GatewayShed:     gatewayPart(r, func(c *metrics.GatewayCounts) int64 { return c.Shed }),
+		GatewayRejected: gatewayPart(r, func(c *metrics.GatewayCounts) int64 { return c.Rejected }),
+		GatewayExpired:  gatewayPart(r, func(c *metrics.GatewayCounts) int64 { return c.Expired }),
+		Offered:         report.OfferedPerSecond, Goodput: all.Goodput, SLOAttainment: all.SLOAttainment, JainIndex: report.JainIndex,
 		Fitness: r.Fitness, Objectives: r.Objectives, Checks: []metrics.ConstraintResult{}, Replicas: newReplicas(r),
 		Capacity:  newCapacity(r.Load()),
 		Cache:     cache{use.CacheHitRate, use.Counters.CachedTokens, use.Counters.LookedUpTokens, use.ReadmissionHitRate},
@@ -176,7 +186,7 @@ func newResult(r *actors.Result) *result {
 		Limit:     use.Limit, Busiest: report.Busiest, Idlest: report.Idlest, Warnings: append([]string{}, Warnings(r)...),
 		Window: report.Window, Measured: newMeasured(r), Overall: *all,
 		PerClass: report.PerClass, PerTenant: report.PerTenant, PerModel: report.PerModel, PerInstance: report.PerInstance, PerDeployment: report.PerDeployment, PerPool: report.PerPool, PD: report.PD, DataParallel: report.DataParallel, Load: report.Load, KVUse: report.KVUse, KVTiers: report.KVTiers,
-		Setup: newSetup(&r.Setup), Policies: cfg.Policies, Scaling: newScaling(r), Pools: newPoolScaling(r), Nodes: r.NodePools(), OnNodes: newInstanceNodes(r), Failures: newFailures(r), Sessions: newSessions(r), Config: *cfg,
+		Setup: newSetup(&r.Setup), Policies: cfg.Policies, Scaling: newScaling(r), Pools: newPoolScaling(r), Nodes: r.NodePools(), OnNodes: newInstanceNodes(r), Failures: newFailures(r), Gateway: newGateways(r), Sessions: newSessions(r), Config: *cfg,
 	}
 	j.Key = key{policiesKey(cfg), cfg.Seed, cfg.Seed}
 	if cfg.WorkloadSeed != nil {
@@ -223,6 +233,9 @@ func policiesKey(cfg *actors.Config) string {
 	all := []any{b, cfg.AdmissionLatency, cfg.RoutingLatency, cfg.Signals}
 	if setup.SeveralPools(&cfg.Config) {
 		all = append(all, cfg.Deployments, cfg.Prefill, cfg.Decode, cfg.PDDecider, cfg.PDPrefixThreshold, cfg.PDDirectDecodeThreshold, cfg.PDDecodeChoice)
+	}
+	if cfg.FlowControl {
+		all = append(all, cfg.GatewaySettings)
 	}
 	if cfg.ForceRouting != "" {
 		all = append(all, cfg.ForceRouting)

@@ -119,19 +119,20 @@ func writeOutcome(w io.Writer, r *actors.Result, shown int, s plaintext.Style) {
 func (t *runText) counts(r *actors.Result) {
 	report := r.Report
 	all := &report.Overall
-	unfinished := all.States[metrics.Running] + all.States[metrics.Queued] + all.States[metrics.Pending]
+	unfinished := all.States[metrics.Running] + all.States[metrics.Queued] + all.States[metrics.Pending] + all.States[metrics.Waiting]
 	text := plaintext.Grouped(report.Injected) + " injected"
 	if m := newMeasured(r); m != nil {
 		text += fmt.Sprintf(", %s of them measured (arrived from %s)", plaintext.Grouped(m.Requests), measuredSpan(r))
 	}
 	text += ": "
-	for _, state := range []metrics.State{metrics.Completed, metrics.Rejected, metrics.Dropped, metrics.TimedOut, metrics.Aborted, metrics.Failed} {
-		if n := all.States[state]; n > 0 || state != metrics.Aborted && state != metrics.Failed {
+	for _, state := range []metrics.State{metrics.Completed, metrics.Rejected, metrics.Dropped, metrics.TimedOut, metrics.Aborted, metrics.Failed, metrics.Shed, metrics.Expired} {
+		if n := all.States[state]; n > 0 || state != metrics.Aborted && !state.Rare() {
 			text += fmt.Sprintf("%s %s%s, ", plaintext.Grouped(n), stateWords[state], reasonsOf(all, state))
 		}
 	}
 	t.Line("requests", text+plaintext.Grouped(unfinished)+" unfinished")
 	t.failures(r)
+	t.gateways(r)
 	t.sessions(r)
 	t.Line("tokens", fmt.Sprintf("%s in, %s out", plaintext.Grouped(all.InputTokens), plaintext.Grouped(all.OutputTokens)))
 	rates := fmt.Sprintf("offered %s req/s, completed %s req/s, %s output tokens/s",

@@ -84,6 +84,7 @@ func checkNumbers(c *Config) error {
 	checkKVTier(c, check)
 	checkDisaggregation(c, check)
 	checkFailures(c, check)
+	checkGateway(c, check)
 	check(c.Coefficients == "" || (c.LatencyModel == "auto" || c.LatencyModel == "physics") && len(c.AlphaCoeffs) == 0, "coefficients", c.Coefficients, "none with blackbox or roofline: they are those of --latency-model physics")
 	check(c.LatencyModel != "roofline" || len(c.AlphaCoeffs) == 0, "alpha-coeffs", c.AlphaCoeffs, "none with --latency-model roofline")
 	check(c.PreemptionGamma >= 0 && c.PreemptionGamma <= 1, "preemption-ema-gamma", c.PreemptionGamma, "above 0 and at most 1, 0 for the one of the coefficients")

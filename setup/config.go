@@ -80,6 +80,7 @@ type Config struct {
 	CostPerReplicaHour float64        `json:"cost-per-replica-hour" group:"Autoscaling" help:"Price of an instance per hour, in any currency, at most 1e15; 0: no costs are given. Or give --gpu-hour-price."`
 	GPUHourPrice       float64        `json:"gpu-hour-price" group:"Autoscaling" help:"Price of a GPU per hour, in any currency, at most 1e15: an instance costs it tp times, for each data-parallel rank. 0: no costs are given."`
 
+	GatewaySettings
 	DisaggregationSettings
 	Deployments DeploymentList `json:"deployments" placeholder:"FILE" group:"Prefill/decode" help:"YAML file with several deployments, each a model with its own instances, or prefill and decode instances; in place of model and num-instances. What it leaves out the other flags say. See docs/deployments.md."`
 	ClusterSettings

@@ -27,6 +27,7 @@ type Plan struct {
 
 	Source   workload.Source
 	Failures *Failures // nil: nothing fails
+	Gateway  *Gateway  // nil: requests are routed when they are admitted
 
 	// Models are the deployments, by number, that serve the requests of a model, by its label; none:
 	// such requests are dropped. nil: all deployments serve all requests.

@@ -84,6 +84,9 @@ func (p *resolver) describePolicies() {
 			routing += fmt.Sprintf(" after %v", c.KVEventDelay)
 		}
 	}
+	if c.FlowControl {
+		routing += ", " + gatewayText(&c.GatewaySettings)
+	}
 	p.Summary.Policies = fmt.Sprintf("admission %s, priority %s, routing %s, scheduler %s, autoscale %s",
 		b.Admission.Type+programOf(&b.Admission), b.Priority.Type+programOf(&b.Priority), routing, b.Scheduler.Type+programOf(&b.Scheduler), b.Autoscale.Type+programOf(&b.Autoscale.Selection))
 }

@@ -43,7 +43,7 @@ func newResolver(c Config, checks ...func() error) *resolver {
 // error lists the faults that checks find and those of other settings.
 func Resolve(c Config, checks ...func() error) (*Plan, error) {
 	p := newResolver(c, checks...)
-	if err := inOrder(p.openSpec, func() error { return OpenDeployments(&p.Config) }, p.resolvePolicies, p.noteUnused, p.checkInputs, func() error { return resolvePools(p) }, func() error { return checkSharedStorage(p.Plan) }, func() error { return resolveNodePools(p) }, p.resolveWorkload, func() error { return resolveModels(p) }, func() error { return resolveFailures(p) }, func() error { return resolveForced(p.Plan) }); err != nil {
+	if err := inOrder(p.openSpec, func() error { return OpenDeployments(&p.Config) }, p.resolvePolicies, p.noteUnused, p.checkInputs, func() error { return resolvePools(p) }, func() error { return checkSharedStorage(p.Plan) }, func() error { return resolveNodePools(p) }, p.resolveWorkload, func() error { return resolveModels(p) }, func() error { return resolveFailures(p) }, func() error { return resolveForced(p.Plan) }, func() error { return resolveGateway(p.Plan) }); err != nil {
 		return nil, err
 	}
 	p.Summary.Chance = chanceOf(p)
@@ -56,7 +56,7 @@ func Resolve(c Config, checks ...func() error) (*Plan, error) {
 func Effective(c Config) (Config, error) {
 	p := newResolver(c)
 	p.brief = true
-	err := inOrder(p.openSpec, func() error { return OpenDeployments(&p.Config) }, p.resolvePolicies, p.checkInputs, func() error { return resolvePools(p) }, func() error { return checkSharedStorage(p.Plan) }, func() error { return resolveNodePools(p) }, func() error { return resolveGenerated(p) }, func() error { return resolveForced(p.Plan) })
+	err := inOrder(p.openSpec, func() error { return OpenDeployments(&p.Config) }, p.resolvePolicies, p.checkInputs, func() error { return resolvePools(p) }, func() error { return checkSharedStorage(p.Plan) }, func() error { return resolveNodePools(p) }, func() error { return resolveGenerated(p) }, func() error { return resolveForced(p.Plan) }, func() error { return resolveGateway(p.Plan) })
 	return p.Config, err
 }
 

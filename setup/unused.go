@@ -26,9 +26,9 @@ type unused struct {
 func (p *resolver) noteUnused() error {
 	c := &p.Config
 	if !SeveralPools(c) {
-		return noteLists(p, unusedOfInstances(c), unusedOfRanks(c), unusedOfPasses(c, Monolithic), unusedOfScaling(c), unusedOfDisaggregation(c), unusedOfCluster(c), unusedOfFailures(c), unusedOfWorkload(c, p.spec))
+		return noteLists(p, unusedOfInstances(c), unusedOfRanks(c), unusedOfPasses(c, Monolithic), unusedOfScaling(c), unusedOfDisaggregation(c), unusedOfCluster(c), unusedOfFailures(c), unusedOfGateway(c), unusedOfWorkload(c, p.spec))
 	}
-	return noteLists(p, unusedOfDisaggregation(c), unusedOfCluster(c), unusedOfFailures(c), unusedOfWorkload(c, p.spec)) // its pools note the others
+	return noteLists(p, unusedOfDisaggregation(c), unusedOfCluster(c), unusedOfFailures(c), unusedOfGateway(c), unusedOfWorkload(c, p.spec)) // its pools note the others
 }
 
 func noteLists(p *resolver, lists ...[]unused) error {

@@ -15,11 +15,12 @@ func TestEverySettingCountsOrIsNoted(t *testing.T) {
 	counts := strings.Fields(`hardware tp dtype quantization kv-cache-dtype latency-model coefficients alpha-coeffs beta-coeffs model-config-folder hardware-config num-instances total-kv-blocks
 		num-gpu-blocks-override kv-cpu-blocks kv-cpu-size block-size-in-tokens async-scheduling scheduler preemption-policy
 		policies admission-policy admission-latency priority-policy routing-policy routing-latency timeout trace
-		seed horizon measure-from measure-to slo-targets slow-within-class force-routing fitness-weights workload-spec scenario concurrency failures mtbf architecture deployments node-pools data-parallel-size`)
+		seed horizon measure-from measure-to slo-targets slow-within-class force-routing fitness-weights workload-spec scenario concurrency failures mtbf architecture deployments node-pools data-parallel-size
+		flow-control`)
 	for f := range reflect.TypeFor[engine.Args]().Fields() { // an engine reads all of its arguments
 		counts = append(counts, f.Tag.Get("json"))
 	}
-	refused := []string{"token-bucket-capacity", "token-bucket-refill-rate", "routing-scorers"}
+	refused := slices.Concat(gatewaySettings, []string{"token-bucket-capacity", "token-bucket-refill-rate", "routing-scorers"})
 	noted := []string{"cost-per-replica-hour", "gpu-hour-price", "preemption-ema-gamma", "signals", "snapshot-refresh-interval", "in-flight", "prefix-index", "prefix-index-blocks", "kv-event-delay", "trace-block-size", "enable-expert-parallel", "ep-imbalance", "rate", "arrival", "cv", "workload-seed"} // by what policies read, the trace, the model, and the node pools
 	collect := func(change func(*Config)) {
 		c := DefaultConfig()
