@@ -60,7 +60,7 @@ func newClusterOf(p *setup.Plan, x Execution, q []policies) (*cluster, error) {
 	c.collector.gated(p.Gateway)
 	c.waits = waits(p, q, c.router.fleet.pools, counterfactual)
 	events := false
-	c.notify = p.Loops() || c.router.coordinator != nil // prompts may end where they are computed
+	c.notify = p.Loops() || c.router.coordinator != nil || p.Gateway.Evicts() // prompts may end where they are computed
 	for i, s := range c.router.fleet.pools {
 		c.signals = append(c.signals, q[i].observes())
 		c.notify = c.notify || s.endpoints.cluster.notified&^policy.Prefixes != policy.NoSignals || s.plan.Scaling != nil
@@ -119,7 +119,7 @@ func (c *cluster) addInstance(at *server, ready vtime.Time, counterfactual polic
 	if err != nil {
 		return err
 	}
-	n.notify, n.notifyTokens = c.notify, c.plan.Loops()
+	n.notify, n.notifyTokens = c.notify, c.plan.Loops() || c.plan.Gateway.Evicts()
 	if c.router.fleet.endsWithLatency() {
 		n.latencyOptions = &at.pool.options
 	}

@@ -35,7 +35,8 @@
 //	               runs them side by side and joins their results
 //	gate.go        admission policies: one for the run, or one for each model
 //	gateway.go     the queue before routing; gateway_ticks.go when it acts,
-//	               gateway_load.go how full it finds the instances, gateway_result.go
+//	               gateway_load.go how full it finds the instances,
+//	               gateway_evict.go what it takes back from them, gateway_result.go
 //	               what a result says of it
 //	coordinator.go the router's part in prefill/decode disaggregation; disaggregated.go
 //	               that of the instance; coordinator_lost.go KV and pulls that are lost

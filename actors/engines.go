@@ -124,6 +124,15 @@ func (s *engines) pullAgain(d *engine.Delivery, p *engine.Progress, from engine.
 	s.engine.Pulls.PullAgain(d, p, from, fails, now)
 }
 
+// evict is engine.Evict.
+func (s *engines) evict(request int64, now vtime.Time) {
+	if s.ranks != nil {
+		engine.EvictFrom(s.ranks, request, now)
+		return
+	}
+	engine.Evict(s.engine, request, now)
+}
+
 // abort is Engine.Abort.
 func (s *engines) abort(now vtime.Time) {
 	if s.ranks != nil {

@@ -37,6 +37,7 @@ func (d dice) drawGateway(x *trial) {
 	}
 	c.RequestTTL = pick[vtime.Duration](d, 0, 0, 1, 1000, 20_000, 300_000)
 	c.DispatchPerCycle = int64(pick(d, 1, 1, 0, 3))
+	c.InFlightEviction = d.chance(0.5) && c.Architecture != setup.PD
 	if c.DispatchTickInterval == 1 { // a tick each µs, in the twin for as long as something waits
 		c.RequestTTL = pick[vtime.Duration](d, 1, 1000, 5000)
 	}
@@ -108,7 +109,7 @@ func TestGatewayNobodyWaitsAt(t *testing.T) {
 		x := drawGated(seed)
 		c := &x.Config
 		c.SaturationDetector, c.DispatchCredit = setup.DetectNever, false
-		c.PerBandCapacity, c.MaxGatewayQueueDepth, c.QueueShedding = 0, 0, false
+		c.PerBandCapacity, c.MaxGatewayQueueDepth, c.QueueShedding, c.InFlightEviction = 0, 0, false, false
 		e := everyExecutor(seed)[seed%10]
 		with, err := x.play(e)
 		if err != nil {

@@ -38,7 +38,9 @@ type flowControl struct {
 	patience vtime.Time // until when the level may stay as it is although no request is in flight
 	extended int64      // times that it was made longer
 
-	turns    turns
+	turns     turns
+	evictions *evictions // nil: nothing in flight is evicted
+
 	unrouted []bool // by slot in heldRequests: dispatched, and not yet routed
 	credit   int64  // number of these
 
@@ -90,7 +92,7 @@ func newFlowControl(p *setup.Plan, x *Execution, s *service, number int) *flowCo
 	if p.Gateway == nil {
 		return nil
 	}
-	f := &flowControl{plan: p.Gateway, number: number, queue: gateway.New(p.Gateway.Rules), signals: detectorSignals(&p.Gateway.Detector), next: vtime.Never, turns: turns{last: -1}, eager: x.EveryTick, tells: x.Row != nil, target: ttftTarget(p)}
+	f := &flowControl{plan: p.Gateway, number: number, queue: gateway.New(p.Gateway.Rules), signals: gatewaySignals(p), evictions: newEvictions(p), next: vtime.Never, turns: turns{last: -1}, eager: x.EveryTick, tells: x.Row != nil, target: ttftTarget(p)}
 	labels := p.Source.Labels()
 	f.flow = func(q *policy.Request) string { return flowName(nameAt(&labels.Tenants, q.Tenant)) }
 	if !f.plan.OneBand {
@@ -114,9 +116,10 @@ func newFlowControl(p *setup.Plan, x *Execution, s *service, number int) *flowCo
 		}
 		f.stages = append(f.stages, t)
 	}
-	if disaggregated && f.signals&policy.InFlight != 0 {
-		f.byNotice = true // that a hand-over will not be, whatever says that a request has ended
+	if disaggregated && f.signals&policy.InFlight != 0 { // that a hand-over will not be, whatever says that a request has ended
+		f.byNotice = true
 	}
+	f.byNotice = f.byNotice || f.evictions != nil
 	return f
 }
 
@@ -198,7 +201,7 @@ func (f *flowControl) tick(r *router, now vtime.Time, out *lookahead.Outbox) boo
 // cycle dispatches as many requests as the saturation allows, at most as many as a cycle may. tick is the
 // number of the tick, 0 at an entry. It reports whether some request was dispatched.
 func (f *flowControl) cycle(r *router, k lookahead.Key, tick int64, out *lookahead.Outbox) (dispatched bool) {
-	s := 0.0
+	s, closed := 0.0, false
 	for n := int64(0); f.plan.PerCycle == 0 || n < f.plan.PerCycle; n++ {
 		if f.queue.Waiting() == 0 {
 			break
@@ -206,7 +209,7 @@ func (f *flowControl) cycle(r *router, k lookahead.Key, tick int64, out *lookahe
 		s = f.saturation(k.At)
 		t := f.queue.Cycle(s, tick)
 		f.use.Saturated(s, t.Closed, k.At)
-		if t.Slot < 0 {
+		if closed = t.Closed; t.Slot < 0 {
 			break
 		}
 		dispatched = true
@@ -216,6 +219,9 @@ func (f *flowControl) cycle(r *router, k lookahead.Key, tick int64, out *lookahe
 		f.patience, f.extended = k.At.Add(stuckPatience), 0
 	}
 	f.level = s
+	if closed && f.evictions != nil {
+		f.reclaim(s, tick, k.At, out)
+	}
 	f.after(k, dispatched || s < 1 && f.plan.Rules.Ceilings.Counts(), out)
 	return dispatched
 }
@@ -226,7 +232,7 @@ func (f *flowControl) dispatch(r *router, i int32, now vtime.Time, tick bool, ou
 	if f.tells {
 		sendDispatched(out, now, d.ID)
 	}
-	f.use.Dispatch(i, now)
+	f.evictions.dispatch(d.ID, f.use.Dispatch(i, now), now)
 	for int(i) >= len(f.unrouted) {
 		f.unrouted = append(f.unrouted, false)
 	}

@@ -99,6 +99,9 @@ func TestGatewayExamples(t *testing.T) {
 		{"shedding", 1, func(c *Config) { c.MaxGatewayQueueDepth, c.QueueShedding, c.RequestTTL = 2, true, 3500 },
 			[]sample{{0, 9, "", ""}, {100, 1, "", "background"}, {200, 1, "", "batch"}, {300, 1, "", "critical"}, {400, 1, "", "critical"}, {500, 1, "", "critical"}},
 			"completed 0 9000, shed 200 300, shed 200 400, expired 3500 3800, expired 3500 3900, rejected -1 500"},
+		{"eviction", 2, func(c *Config) { c.InFlightEviction = true },
+			[]sample{{0, 30, "", "batch"}, {100, 30, "", "batch"}, {1200, 2, "", "critical"}, {3500, 2, "", "critical"}, {3600, 1, "", "critical"}},
+			"completed 0 30000, evicted 0 2000, completed 1800 5000, completed 2500 8000, completed 5400 10000"},
 	} {
 		if got := strings.Join(gatewayExample(t, c.limit, c.change, c.list...), ", "); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)

@@ -100,5 +100,9 @@ func gatewaySignals(p *setup.Plan) policy.Signals {
 	if p.Gateway == nil {
 		return policy.NoSignals
 	}
-	return detectorSignals(&p.Gateway.Detector)
+	s := detectorSignals(&p.Gateway.Detector)
+	if p.Gateway.Evict {
+		s |= policy.InFlight // a request's share of the saturation
+	}
+	return s
 }

@@ -41,6 +41,9 @@ func (f *flowControl) after(k lookahead.Key, again bool, out *lookahead.Outbox) 
 		f.changed(k)
 		return
 	}
+	if at := f.nextDecision(k.At); at != vtime.Never {
+		f.changed(key(at, vtime.ClassArrival))
+	}
 	for _, s := range f.stages {
 		if !s.ready() {
 			return // signals do not matter
@@ -189,7 +192,7 @@ func (f *flowControl) react(r *router, k lookahead.Key) lookahead.Key {
 		return lookahead.NeverKey
 	}
 	at := f.tickAfter(k)
-	if !f.reads {
+	if !f.reads && f.evictions == nil {
 		at = at.Add(r.routingLatency)
 	}
 	return key(at, vtime.ClassRouting)

@@ -96,6 +96,8 @@ func (p *instance) Receive(m *lookahead.Message, out *lookahead.Outbox) {
 		}
 	case kindStop:
 		p.stop(readStop(&m.Body), now)
+	case kindEvict:
+		p.engines.evict(readEvict(&m.Body), now)
 	default:
 		p.receiveFailure(m)
 	}

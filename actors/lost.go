@@ -53,6 +53,7 @@ func receiveCutOff(r *router, m *lookahead.Message, out *lookahead.Outbox) {
 	r.held.transfers[i] = &l.transfer
 	from.left()
 	from.requestLeft(now)
+	from.pool.deployment.service.flow.returned(d.ID, now)
 	r.coordinator.ended(d.ID, now)
 	r.goOn(i, now, l.reason(), out)
 }

@@ -38,6 +38,7 @@ const (
 	kindRevoked                                 // router → instance: a pull does not end of which it was told so
 	kindLink                                    // router → instance: pulls of or to an instance have another share of their bandwidth
 	kindPullEnded                               // router → instance: a pull of its own has ended, of which that was not known
+	kindEvict                                   // router → instance: a request ends, for one that waits at the gateway
 )
 
 // How messages are written.

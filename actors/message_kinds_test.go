@@ -28,6 +28,7 @@ type (
 		reason policy.Reason
 	}
 	valueStop      struct{ giveBack bool }
+	valueEvict     struct{ request int64 }
 	valueEvaluate  struct{ at vtime.Time }
 	valueAdmission struct {
 		request       int64
@@ -150,6 +151,9 @@ var commonMessages = []carried{
 	{"stop", valueStop{}, routerID, testLeaf,
 		func(out *lookahead.Outbox, v any) { sendStop(out, testLeaf, sentAt, v.(valueStop).giveBack) },
 		func(m *lookahead.Message) any { return valueStop{readStop(&m.Body)} }, nil},
+	{"evict", valueEvict{}, routerID, testLeaf,
+		func(out *lookahead.Outbox, v any) { sendEvict(out, testLeaf, sentAt, v.(valueEvict).request) },
+		func(m *lookahead.Message) any { return valueEvict{readEvict(&m.Body)} }, nil},
 	{"crash", struct{}{}, routerID, testLeaf,
 		func(out *lookahead.Outbox, _ any) { sendCrash(out, testLeaf, sentAt) },
 		func(*lookahead.Message) any { return struct{}{} }, nil},
@@ -304,10 +308,7 @@ func blocksOf(m *lookahead.Message, read func(*lookahead.Decoder, func(incarnati
 // sendTestEnded sends what an ended says.
 func sendTestEnded(out *lookahead.Outbox, v any) {
 	x := v.(ended)
-	o := metrics.Outcome{State: metrics.Aborted}
-	if x.completed {
-		o.State = metrics.Completed
-	}
+	o := metrics.Outcome{State: x.state}
 	o.ID, o.Tenant, o.Class, o.Generated = x.request, x.tenant, x.class, x.generated
 	sendEnded(out, sentAt, x.instance, &o, true, &x.latency)
 }

@@ -276,16 +276,19 @@ func readOutcome(m *lookahead.Message, o *metrics.Outcome) {
 
 // ended is what an instance tells the router of a request that ended on it.
 type ended struct {
-	instance  int
-	request   int64
-	tenant    workload.Label
-	completed bool
+	instance int
+	request  int64
+	tenant   workload.Label
+	state    metrics.State
 
 	class   workload.Label // like latency, 0 unless the run says that the router hears it
 	latency policy.Ending
 
-	generated int32 // 0 unless a workload goes on from answers
+	generated int32 // 0 unless a workload goes on from answers, or a gateway evicts
 }
+
+// completed reports whether the request has all its tokens.
+func (e *ended) completed() bool { return e.state == metrics.Completed }
 
 // sendEnded sends the end of a request. With latency not nil it says that and the
 // class too, with generated the number of tokens.
@@ -319,7 +322,7 @@ func readEnded(b *lookahead.Decoder, latency bool) (e ended) {
 	e.instance = int(b.Int())
 	e.request = b.Int()
 	word := b.Uint()
-	e.completed, e.tenant = metrics.State(word>>16) == metrics.Completed, workload.Label(word)
+	e.state, e.tenant = metrics.State(word>>16), workload.Label(word)
 	if latency {
 		e.latency.TTFT = vtime.Duration(b.Int())
 		e.latency.TPOT = vtime.Duration(b.Int())

@@ -139,6 +139,9 @@ func (r *router) Promise() lookahead.Key {
 	if k.At != vtime.Never {
 		k.Class = vtime.ClassDelivery
 	}
+	for _, s := range r.fleet.services {
+		k = lookahead.Earliest(k, s.flow.firstEviction(r))
+	}
 	for _, s := range r.fleet.pools {
 		if s.replicas != nil {
 			k = lookahead.Earliest(k, nextOverdue(s).Next())

@@ -103,7 +103,7 @@ func TestRecordingsPageHasEveryKind(t *testing.T) {
 			t.Errorf("the page has a kind %d that is none", kind)
 		}
 	}
-	if want := int(kindPullEnded) + 1 + int(kindTracedExpiry-kindTracedAdmission); len(seen) != want {
+	if want := int(kindEvict) + 1 + int(kindTracedExpiry-kindTracedAdmission); len(seen) != want {
 		t.Errorf("%d kinds are compared of %d", len(seen), want)
 	}
 }

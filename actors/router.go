@@ -276,16 +276,17 @@ func (r *router) receiveEnded(m *lookahead.Message, out *lookahead.Outbox) {
 	e := readEnded(&m.Body, latency)
 	at := r.fleet.ranks[e.instance]
 	served := at.pool.deployment.service
-	r.tellOf(served, func(s *policy.RouterState) { s.End(e.tenant, e.completed, m.Stamp.At) })
-	served.publish(func(p *published) { p.end(e.tenant, e.completed, m.Stamp.At) })
+	r.tellOf(served, func(s *policy.RouterState) { s.End(e.tenant, e.completed(), m.Stamp.At) })
+	served.publish(func(p *published) { p.end(e.tenant, e.completed(), m.Stamp.At) })
 	if latency {
 		r.tellOf(served, func(s *policy.RouterState) { s.EndOf(e.class, e.latency) })
 		served.publish(func(p *published) { p.endOf(e.class, e.latency) })
 	}
 	at.left()
+	served.flow.ended(&e, m.Stamp.At)
 	r.coordinator.ended(e.request, m.Stamp.At)
 	if r.loop != nil {
-		r.loop.ended(e.request, m.Stamp.At, e.completed, e.generated, &at.pool.options)
+		r.loop.ended(e.request, m.Stamp.At, e.completed(), e.generated, &at.pool.options)
 	}
 	at.requestLeft(m.Stamp.At)
 	r.fleet.noteEvent(m.Stamp.At, out)

@@ -15,7 +15,9 @@ import (
 func (r *router) end(i int32, state metrics.State, reason metrics.Reason, now vtime.Time, out *lookahead.Outbox) {
 	d := &r.held.requests[i]
 	if d.Admitted != vtime.Never {
-		r.fleet.serviceOf(d.Model).flow.settle(i)
+		f := r.fleet.serviceOf(d.Model).flow
+		f.settle(i)
+		f.forget(d.ID)
 		r.tell(d.Model, func(s *policy.RouterState) { s.End(d.Tenant, false, now) })
 		r.fleet.publish(d.Model, func(p *published) { p.end(d.Tenant, false, now) })
 	}

@@ -129,6 +129,7 @@ func (s *endpoints) expectAt(seat int, d *engine.Delivery, t *transfer) {
 // instance shows no change.
 func (r *router) deliver(i int32, at *place, now vtime.Time, out *lookahead.Outbox) {
 	d := &r.held.requests[i]
+	r.fleet.serviceOf(d.Model).flow.delivers(d.ID, at)
 	to, effect := r.effect(d, at, now)
 	if t, migrated := r.held.transfers[i]; migrated {
 		sendResumed(out, to, now, effect, d, &t.Progress)

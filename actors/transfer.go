@@ -31,6 +31,7 @@ func (r *router) receiveReturned(m *lookahead.Message) {
 	at.pool.replicas.returned++
 	at.left()
 	at.requestLeft(now)
+	at.pool.deployment.service.flow.returned(d.ID, now)
 	r.coordinator.ended(d.ID, now)
 	decideAnew(r, i)
 	r.held.plan(&r.held.route, i, now.Add(1).Add(r.routingLatency))

@@ -109,7 +109,7 @@ func refuses(e *Engine, i int32, now vtime.Time) bool {
 		e.done(i, metrics.Dropped, s.refusal, now)
 		return true
 	}
-	if s.deadline <= now {
+	if isUp(s, now) {
 		e.timeOut(i, now)
 		return true
 	}
@@ -141,8 +141,7 @@ func (e *Engine) timeout(now vtime.Time) {
 	m := e.agenda.takeDeadline()
 	s := e.requests.at(m.slot)
 	if s.phase != pending && (e.passes != nil || e.inFlight.n > 0) {
-		s.overdue = true
-		e.overdue = append(e.overdue, m)
+		becomeOverdue(e, m)
 		if e.passes != nil && e.passes.idle() {
 			e.passes.act(now)
 		}

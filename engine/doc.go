@@ -23,6 +23,7 @@
 //	wheel.go       which member of the cohort ends when
 //	run.go         many steps of a cohort in one go
 //	pace.go        how long steps take, also of a cold instance
+//	evict.go       a request that the gateway takes back
 //	crash.go       an instance that crashes and is restarted, or is slow
 //	bounds.go      what an instance can say of its future
 //	books.go       what is integrated over time; what waits to be prefilled, and how

@@ -26,8 +26,8 @@ func (e *Engine) Abort(now vtime.Time) {
 func (e *Engine) HandBack(now vtime.Time, f func(*Delivery, *Progress)) {
 	e.drain(now, func(i int32) {
 		s := e.requests.at(i)
-		if s.deadline <= now { // it was to leave with the end of the step
-			e.done(i, metrics.TimedOut, metrics.NoReason, now)
+		if isUp(s, now) { // it was to leave with the end of the step
+			e.done(i, upAs(s), metrics.NoReason, now)
 			return
 		}
 		d, p := lastSeen(e, i, now)

@@ -264,8 +264,7 @@ func (l *passLoop) collectOverdue(now vtime.Time) {
 		if s := l.e.requests.at(m.slot); s.phase == pending {
 			l.e.timeOut(m.slot, now)
 		} else {
-			s.overdue = true
-			l.e.overdue = append(l.e.overdue, m)
+			becomeOverdue(l.e, m)
 		}
 	}
 }

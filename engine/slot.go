@@ -56,6 +56,7 @@ type request struct {
 	phase     phase          // written by requests.to
 	refusal   metrics.Reason // why it will not be let into the wait queue; NoReason: it will
 	overdue   bool           // its deadline has passed; it leaves when the step in flight ends
+	reclaimed bool           // the gateway evicts it: it leaves as one whose deadline passes
 	migrated  bool           // it came from another instance; see migration
 	overtaken bool           // counted as overtaken by one that came later
 

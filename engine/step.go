@@ -120,11 +120,11 @@ func (e *Engine) expire(now vtime.Time) {
 	e.overdue = e.overdue[:0]
 }
 
-// timeOut ends the request in slot i. Its blocks are released, and its token in
-// flight is not delivered.
+// timeOut ends the request in slot i, whose time is up. Its blocks are released, and
+// its token in flight is not delivered.
 func (e *Engine) timeOut(i int32, now vtime.Time) {
 	e.batcher.remove(i)
-	e.done(i, metrics.TimedOut, metrics.NoReason, now)
+	e.done(i, upAs(e.requests.at(i)), metrics.NoReason, now)
 }
 
 // deliverToken delivers one token to slot i, or the end of its prefill when its

@@ -4,6 +4,7 @@
 //
 //	rules.go     how a queue orders, limits and refuses
 //	ceilings.go  up to which saturation each band is served
+//	demand.go    how many requests in flight should end for those that wait
 //	queue.go     entry, the cycle that dispatches, leaving without dispatch
 //	band.go      the requests of one priority; flow.go those of one tenant in it
 //	fairness.go  which flow of a band is served next

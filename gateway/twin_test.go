@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sort"
@@ -109,27 +110,32 @@ func (p *plain) less(a, b held) int {
 	return slices.Compare(key(a), key(b))
 }
 
+// ceiling is that of the i-th band.
+func (p *plain) ceiling(i int, s float64, tick int64) float64 {
+	bands := p.priorities()
+	m := len(bands)
+	switch x := p.rules.Ceilings; {
+	case x.Kind == Holdback && m > 1:
+		return x.Max - float64(float64(i)*(x.Max-x.Min))/float64(m-1)
+	case x.Kind == HoldbackValue && m > 1:
+		return x.Min + float64((x.Max-x.Min)*float64(bands[i]-bands[m-1]))/float64(bands[0]-bands[m-1])
+	case x.Kind == SoftReflective && (i == 0 || s < 1-float64(float64(i)*s)/float64(m-1)):
+		return 1
+	case x.Kind == SoftReflective:
+		if s < 1 && tick > 0 && tick%softPeriod(s) == 0 {
+			return 1
+		}
+		return 0
+	}
+	return p.rules.Ceilings.Max
+}
+
 func (p *plain) cycle(s float64, tick int64) Turn {
 	if len(p.list) == 0 {
 		return Turn{Slot: -1}
 	}
-	bands := p.priorities()
-	m := len(bands)
-	for i, b := range bands {
-		c := p.rules.Ceilings.Max
-		switch x := p.rules.Ceilings; {
-		case x.Kind == Holdback && m > 1:
-			c = x.Max - float64(float64(i)*(x.Max-x.Min))/float64(m-1)
-		case x.Kind == HoldbackValue && m > 1:
-			c = x.Min + float64((x.Max-x.Min)*float64(b-bands[m-1]))/float64(bands[0]-bands[m-1])
-		case x.Kind == SoftReflective && (i == 0 || s < 1-float64(float64(i)*s)/float64(m-1)):
-			c = 1
-		case x.Kind == SoftReflective:
-			c = 0
-			if s < 1 && tick > 0 && tick%softPeriod(s) == 0 {
-				c = 1
-			}
-		}
+	for i, b := range p.priorities() {
+		c := p.ceiling(i, s, tick)
 		if s >= c {
 			return Turn{-1, c, b, true}
 		}
@@ -221,6 +227,7 @@ func TestTwin(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	var shed, full, closed, expired, passed int
+	var demands [3]int // by the number of requests
 	for n := range testsize.Of(300, 600, 5000) {
 		r := rand.New(rand.NewPCG(seed, uint64(n)))
 		rules := drawRules(r)
@@ -284,6 +291,12 @@ func TestTwin(t *testing.T) {
 				}
 				if want.Closed {
 					closed++
+					lowest, share := -1-r.IntN(3), []float64{0.0625, 0.25, 2, math.Inf(1)}[r.IntN(4)]
+					got, want := q.Demand(s, tick, lowest, share), p.demand(s, tick, lowest, share)
+					if got != want {
+						t.Fatalf("trial %d: %+v: demand at %v, tick %d, above %d: %+v, want %+v", n, rules, s, tick, lowest, got, want)
+					}
+					demands[want.Requests]++
 				} else if want.Slot >= 0 {
 					free = append(free, want.Slot)
 					passed++
@@ -305,8 +318,8 @@ func TestTwin(t *testing.T) {
 			t.Fatalf("trial %d: slots %v wait, want %v", n, got, want)
 		}
 	}
-	if min(shed, full, closed, expired, passed) < 100 {
-		t.Errorf("shed %d, refused %d, closed %d, left %d, dispatched %d: want each in at least 100 places", shed, full, closed, expired, passed)
+	if min(shed, full, closed, expired, passed, demands[0], demands[1], demands[2]) < 100 {
+		t.Errorf("shed %d, refused %d, closed %d, left %d, dispatched %d, demands %v: want each in at least 100 places", shed, full, closed, expired, passed, demands)
 	}
 }
 

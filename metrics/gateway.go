@@ -20,8 +20,10 @@ type GatewayCounts struct {
 	Rejected   int64 `json:"rejected"` // for want of room
 	Shed       int64 `json:"shed"`
 	Expired    int64 `json:"expired"`
-	TimedOut   int64 `json:"timed_out"` // while they waited
-	Waiting    int64 `json:"waiting"`   // at the end
+	TimedOut   int64 `json:"timed_out"`      // while they waited
+	Waiting    int64 `json:"waiting"`        // at the end
+	Evicted    int64 `json:"evicted"`        // of the dispatched: taken from their instances
+	Wasted     int64 `json:"evicted_tokens"` // that these had generated
 
 	atOnce int64        // were dispatched when they entered
 	wait   Distribution // of the others that were dispatched, µs
@@ -127,8 +129,8 @@ func (u *GatewayUse) gone(slot int32, now vtime.Time) (p GatewayPlace, wait int6
 	return s.GatewayPlace, wait
 }
 
-// Dispatch counts a request that is dispatched.
-func (u *GatewayUse) Dispatch(slot int32, now vtime.Time) {
+// Dispatch counts a request that is dispatched. It returns where it waited.
+func (u *GatewayUse) Dispatch(slot int32, now vtime.Time) GatewayPlace {
 	p, wait := u.gone(slot, now)
 	u.each(p, func(c *GatewayCounts) {
 		c.Dispatched++
@@ -138,6 +140,12 @@ func (u *GatewayUse) Dispatch(slot int32, now vtime.Time) {
 			c.wait.Add(wait)
 		}
 	})
+	return p
+}
+
+// Evict counts a request that was dispatched from p and taken from its instance, with so many tokens generated.
+func (u *GatewayUse) Evict(p GatewayPlace, tokens int32) {
+	u.each(p, func(c *GatewayCounts) { c.Evicted++; c.Wasted += int64(tokens) })
 }
 
 // Leave counts a request that leaves without dispatch: in state Shed, Expired or TimedOut.
@@ -169,7 +177,7 @@ func (u *GatewayUse) Saturated(s float64, closed bool, now vtime.Time) {
 }
 
 // Check verifies at the end of a run that nothing was lost: entered = dispatched + shed + expired + timed
-// out + waiting, of all and of each part, and Little's law, that the integral of the length is the sum of
+// out + waiting, of all and of each band, that nobody of a band from 0 on was shed or evicted, and Little's law, that the integral of the length is the sum of
 // the waits, in µs.
 func (u *GatewayUse) Check(end vtime.Time) error {
 	u.pass(max(end, u.last))
@@ -190,7 +198,7 @@ func (u *GatewayUse) Check(end vtime.Time) error {
 		return fmt.Errorf("requests at the gateway: %+v", u.Overall)
 	}
 	for _, b := range u.bands {
-		if bad(b.counts) {
+		if c := b.counts; bad(c) || b.priority >= 0 && c.Shed+c.Evicted > 0 || c.Evicted > c.Dispatched {
 			return fmt.Errorf("requests at the gateway in band %d: %+v", b.priority, b.counts)
 		}
 	}

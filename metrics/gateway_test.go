@@ -21,7 +21,7 @@ func TestGatewayBooks(t *testing.T) {
 		var u GatewayUse
 		var slots []int32
 		waiting, closed, level := int64(0), false, math.NaN()
-		var length, shut, peak, entered int64
+		var length, shut, peak, entered, evicted int64
 		var weighted, lastCycle, firstCycle float64
 		next := int32(0)
 		for now := range vtime.Time(300) {
@@ -32,7 +32,7 @@ func TestGatewayBooks(t *testing.T) {
 			for range r.IntN(3) {
 				switch k := r.IntN(4); {
 				case k == 0 || len(slots) == 0:
-					u.Enter(GatewayPlace{Band: r.IntN(3) - 1, Class: workload.Label(r.IntN(2)), Tenant: workload.Label(r.IntN(2))}, next, now)
+					u.Enter(GatewayPlace{Band: r.IntN(3) - 3, Class: workload.Label(r.IntN(2)), Tenant: workload.Label(r.IntN(2))}, next, now)
 					slots, next = append(slots, next), next+1
 					waiting++
 					entered++
@@ -49,7 +49,10 @@ func TestGatewayBooks(t *testing.T) {
 				default:
 					i := r.IntN(len(slots))
 					if k == 1 {
-						u.Dispatch(slots[i], now)
+						if of := u.Dispatch(slots[i], now); r.IntN(4) == 0 {
+							u.Evict(of, 7)
+							evicted++
+						}
 					} else {
 						u.Leave(slots[i], []State{Shed, Expired, TimedOut}[r.IntN(3)], now)
 					}
@@ -62,7 +65,7 @@ func TestGatewayBooks(t *testing.T) {
 			t.Fatalf("trial %d: %v", trial, err)
 		}
 		g := u.Report(299, func(workload.Label) string { return "" }, func(workload.Label) string { return "" })
-		if *g.LengthMean != float64(length)/299 || *g.ClosedShare != float64(shut)/299 || g.LengthPeak != peak || g.Entered != entered || g.Waiting != waiting {
+		if *g.LengthMean != float64(length)/299 || *g.ClosedShare != float64(shut)/299 || g.LengthPeak != peak || g.Entered != entered || g.Waiting != waiting || g.Evicted != evicted || g.Wasted != 7*evicted {
 			t.Fatalf("trial %d: %+v: want ∫ %d, closed %d, peak %d, entered %d", trial, g, length, shut, peak, entered)
 		}
 		if want := weighted / (lastCycle - firstCycle); lastCycle > firstCycle && math.Abs(*g.Saturation-want) > 1e-12 {
@@ -90,6 +93,18 @@ func TestGatewayBooksThatDoNotBalance(t *testing.T) {
 	u.waits++
 	if err := u.Check(20); err == nil || !strings.Contains(err.Error(), "waited 5 µs") {
 		t.Errorf("%v: want that requests waited 5 µs in all, against 4", err)
+	}
+}
+
+// Nobody of a band from 0 on is evicted.
+func TestGatewayBooksOfEvictions(t *testing.T) {
+	for band, fine := range map[int]bool{-1: true, 0: false, 3: false} { // any order
+		var u GatewayUse
+		u.Enter(GatewayPlace{Band: band}, 0, 5)
+		u.Evict(u.Dispatch(0, 9), 3)
+		if err := u.Check(20); (err == nil) != fine {
+			t.Errorf("band %d: %v, want an error: %v", band, err, !fine)
+		}
 	}
 }
 

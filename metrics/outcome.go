@@ -23,10 +23,11 @@ const (
 	Shed    // left the queue of the gateway for a request of a higher band
 	Expired // waited there too long
 	Waiting // there when the run ended
-	States  = int(Waiting) + 1
+	Evicted // taken from its instance by the gateway, for a request of a higher band
+	States  = int(Evicted) + 1
 )
 
-var stateNames = [States]string{"completed", "rejected", "dropped", "timed_out", "aborted", "running", "queued", "pending", "failed", "shed", "expired", "gateway"}
+var stateNames = [States]string{"completed", "rejected", "dropped", "timed_out", "aborted", "running", "queued", "pending", "failed", "shed", "expired", "gateway", "evicted"}
 
 // Rare reports whether a state is one that most runs cannot have: results list it only where there are such requests.
 func (s State) Rare() bool { return s >= Failed }

@@ -67,7 +67,7 @@ func (t *runText) gateways(r *actors.Result) {
 		for _, part := range []struct {
 			n    int64
 			what string
-		}{{g.Rejected, "refused for want of room"}, {g.Shed, "shed"}, {g.Expired, "expired"}, {g.TimedOut, "timed out there"}, {g.Waiting, "still there"}} {
+		}{{g.Rejected, "refused for want of room"}, {g.Shed, "shed"}, {g.Expired, "expired"}, {g.TimedOut, "timed out there"}, {g.Waiting, "still there"}, {g.Evicted, "evicted from their instances"}} {
 			if part.n > 0 {
 				text += fmt.Sprintf(", %s %s", plaintext.Grouped(part.n), part.what)
 			}

@@ -46,6 +46,7 @@ type result struct {
 	GatewayShed     *int64 `json:"gateway_queue_shed,omitempty"`
 	GatewayRejected *int64 `json:"gateway_queue_rejected,omitempty"`
 	GatewayExpired  *int64 `json:"gateway_expired,omitempty"`
+	GatewayEvicted  *int64 `json:"gateway_evicted,omitempty"`
 
 	Offered       *float64 `json:"offered_per_sec"`
 	Goodput       *float64 `json:"goodput"`
@@ -177,6 +178,7 @@ func newResult(r *actors.Result) *result {
 		GatewayShed:     gatewayPart(r, func(c *metrics.GatewayCounts) int64 { return c.Shed }),
 		GatewayRejected: gatewayPart(r, func(c *metrics.GatewayCounts) int64 { return c.Rejected }),
 		GatewayExpired:  gatewayPart(r, func(c *metrics.GatewayCounts) int64 { return c.Expired }),
+		GatewayEvicted:  gatewayPart(r, func(c *metrics.GatewayCounts) int64 { return c.Evicted }),
 		Offered:         report.OfferedPerSecond, Goodput: all.Goodput, SLOAttainment: all.SLOAttainment, JainIndex: report.JainIndex,
 		Fitness: r.Fitness, Objectives: r.Objectives, Checks: []metrics.ConstraintResult{}, Replicas: newReplicas(r),
 		Capacity:  newCapacity(r.Load()),

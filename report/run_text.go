@@ -125,7 +125,7 @@ func (t *runText) counts(r *actors.Result) {
 		text += fmt.Sprintf(", %s of them measured (arrived from %s)", plaintext.Grouped(m.Requests), measuredSpan(r))
 	}
 	text += ": "
-	for _, state := range []metrics.State{metrics.Completed, metrics.Rejected, metrics.Dropped, metrics.TimedOut, metrics.Aborted, metrics.Failed, metrics.Shed, metrics.Expired} {
+	for _, state := range []metrics.State{metrics.Completed, metrics.Rejected, metrics.Dropped, metrics.TimedOut, metrics.Aborted, metrics.Failed, metrics.Shed, metrics.Expired, metrics.Evicted} {
 		if n := all.States[state]; n > 0 || state != metrics.Aborted && !state.Rare() {
 			text += fmt.Sprintf("%s %s%s, ", plaintext.Grouped(n), stateWords[state], reasonsOf(all, state))
 		}

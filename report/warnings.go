@@ -166,7 +166,7 @@ func OutcomeText(s *metrics.Scope) string {
 var stateWords = [metrics.States]string{
 	metrics.Completed: "completed", metrics.Rejected: "rejected", metrics.Dropped: "dropped", metrics.TimedOut: "timed out",
 	metrics.Aborted: "aborted", metrics.Running: "running", metrics.Queued: "queued", metrics.Pending: "pending",
-	metrics.Failed: "failed", metrics.Shed: "shed", metrics.Expired: "expired", metrics.Waiting: "at the gateway",
+	metrics.Failed: "failed", metrics.Shed: "shed", metrics.Expired: "expired", metrics.Waiting: "at the gateway", metrics.Evicted: "evicted",
 }
 
 // reasonsOf is the reasons for a state in brackets, empty if there are none.

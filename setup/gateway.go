@@ -21,6 +21,7 @@ type GatewaySettings struct {
 	MaxGatewayQueueDepth int64          `json:"max-gateway-queue-depth" group:"Gateway" want:"0 (no limit) or more" help:"Requests that may wait at the gateway; 0: no limit."`
 	PerBandCapacity      int64          `json:"per-band-capacity" group:"Gateway" want:"0 (no limit) or more" help:"Requests that may wait in each band of priority; 0: no limit."`
 	QueueShedding        bool           `json:"queue-shedding" negatable:"" group:"Gateway" help:"Where the queue is full, a waiting request of a lower band below 0 makes room: batch, sheddable or background."`
+	InFlightEviction     bool           `json:"in-flight-eviction" negatable:"" group:"Gateway" help:"Where the gate is closed to a request, requests in flight of lower bands below 0 are ended: the lowest band first, in it the last one dispatched."`
 	FairnessPolicy       string         `json:"fairness-policy" default:"global-strict" enum:"global-strict,round-robin,vtc" group:"Gateway" help:"Which tenant of a band is served next: global-strict, the one whose request comes first; round-robin; vtc, the one that was given the fewest prompt tokens."`
 	FairnessWeights      string         `json:"fairness-weights" placeholder:"gold=4,default=1" group:"Gateway" help:"With vtc: weights of tenants; default is that of all others."`
 	DispatchOrder        string         `json:"dispatch-order" default:"fcfs" enum:"fcfs,priority,edf,slo-deadline,fifo" group:"Gateway" help:"Order of the requests of a tenant in a band: fcfs (also: priority), edf, slo-deadline (arrival + TTFT target); fifo: fcfs, with all classes in one band."`
@@ -33,7 +34,7 @@ type GatewaySettings struct {
 
 // gatewaySettings are the settings that need flow control.
 var gatewaySettings = []string{"saturation-detector", "max-concurrency", "queue-depth-threshold", "kv-cache-util-threshold", "dispatch-credit", "max-gateway-queue-depth", "per-band-capacity",
-	"queue-shedding", "fairness-policy", "fairness-weights", "dispatch-order", "usage-limit-policy", "usage-limit-threshold", "request-ttl", "dispatch-tick-interval", "dispatch-per-cycle"}
+	"queue-shedding", "in-flight-eviction", "fairness-policy", "fairness-weights", "dispatch-order", "usage-limit-policy", "usage-limit-threshold", "request-ttl", "dispatch-tick-interval", "dispatch-per-cycle"}
 
 // tenantWeight is the weight of a tenant, or with the name default of all others.
 type tenantWeight struct {
@@ -88,6 +89,7 @@ type Gateway struct {
 	OneBand  bool // all classes are in one band
 	Detector Detector
 	Tick     vtime.Duration // a cycle at each multiple, and at each entry
+	Evict    bool           // requests in flight that may be shed end for those of higher bands that wait
 	PerCycle int64          // requests that a cycle dispatches at most; 0: as many as there is room for
 }
 
@@ -111,6 +113,9 @@ const (
 // InFlight reports whether the detector counts requests in flight.
 func (d *Detector) InFlight() bool { return d.Kind == DetectConcurrency || d.Kind == DetectTotal }
 
+// Evicts reports whether a gateway ends requests in flight; a nil one does not.
+func (g *Gateway) Evicts() bool { return g != nil && g.Evict }
+
 // newGateway returns the gateway of a run, nil without flow control.
 func newGateway(c *GatewaySettings) (*Gateway, error) {
 	if !c.FlowControl {
@@ -127,7 +132,7 @@ func newGateway(c *GatewaySettings) (*Gateway, error) {
 		},
 		OneBand:  c.DispatchOrder == "fifo",
 		Detector: Detector{Kind: c.SaturationDetector, Limit: c.MaxConcurrency, Credit: c.DispatchCredit, QueueDepth: c.QueueDepthThreshold, KV: c.KVCacheUtilThreshold},
-		Tick:     c.DispatchTickInterval, PerCycle: c.DispatchPerCycle,
+		Tick:     c.DispatchTickInterval, PerCycle: c.DispatchPerCycle, Evict: c.InFlightEviction,
 	}
 	switch c.DispatchOrder {
 	case "edf":
@@ -173,8 +178,15 @@ func gatewayText(c *GatewaySettings) string {
 
 // resolveGateway makes the gateway of a plan.
 func resolveGateway(p *Plan) (err error) {
-	p.Gateway, err = newGateway(&p.Config.GatewaySettings)
-	return err
+	if p.Gateway, err = newGateway(&p.Config.GatewaySettings); err != nil {
+		return err
+	}
+	for i := range p.Deployments {
+		if p.Gateway.Evicts() && p.Deployments[i].PD != nil {
+			return inputErrorf("--in-flight-eviction: requests of prefill and decode instances are not evicted: want instances that do both, or none of it")
+		}
+	}
+	return nil
 }
 
 // checkGateway checks the settings of the queue before routing.
@@ -207,6 +219,8 @@ func unusedOfGateway(c *Config) []unused {
 	d := c.SaturationDetector
 	return []unused{
 		{d != DetectConcurrency && d != DetectTotal, []string{"max-concurrency"}, "saturation-detector is " + d},
+		{d == DetectNever, []string{"in-flight-eviction"}, "saturation-detector is never"},
+		{c.DispatchOrder == "fifo", []string{"in-flight-eviction"}, "with dispatch-order fifo there is one band"},
 		{d != DetectUtilization, []string{"queue-depth-threshold", "kv-cache-util-threshold"}, "saturation-detector is " + d},
 		{c.DispatchOrder == "fifo", []string{"usage-limit-threshold", "usage-limit-policy"}, "with dispatch-order fifo there is one band"},
 		{c.UsageLimitThreshold == 1 && c.UsageLimitPolicy == "priority-holdback-value", []string{"usage-limit-policy"}, "usage-limit-threshold is 1"},

@@ -10,7 +10,7 @@ func TestGatewaySettingsAreChecked(t *testing.T) {
 	for name, text := range map[string]string{ // any order: each by itself
 		"saturation-detector": "concurrency", "max-concurrency": "3", "queue-depth-threshold": "2", "kv-cache-util-threshold": "0.5", "dispatch-credit": "true",
 		"max-gateway-queue-depth": "4", "per-band-capacity": "4", "queue-shedding": "true", "fairness-policy": "vtc", "fairness-weights": "a=2", "dispatch-order": "edf",
-		"usage-limit-policy": "soft-reflective", "usage-limit-threshold": "0.5", "request-ttl": "1s", "dispatch-tick-interval": "2ms", "dispatch-per-cycle": "0",
+		"usage-limit-policy": "soft-reflective", "usage-limit-threshold": "0.5", "request-ttl": "1s", "dispatch-tick-interval": "2ms", "dispatch-per-cycle": "0", "in-flight-eviction": "true",
 	} {
 		c := DefaultConfig()
 		if err := c.Set(name, text); err != nil {
