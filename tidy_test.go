@@ -55,10 +55,13 @@ var layers = map[string]string{
 	"prefixindex":          "internal/keytable kv workload",
 	"gateway":              "",
 
-	"suggest":   "",
-	"yamldoc":   "suggest",
-	"latency":   "yamldoc suggest",
-	"metrics":   "suggest workload",
+	"suggest": "",
+	"yamldoc": "suggest",
+	"latency": "yamldoc suggest",
+	"metrics": "suggest workload",
+
+	"metrics/stability": "suggest",
+
 	"lookahead": "",
 	"kv":        "workload",
 	"policy":    "internal/keytable kv prefixindex suggest workload",
@@ -83,7 +86,7 @@ var layers = map[string]string{
 
 	"bench": "input study actors setup engine kv latency bundle policy lookahead metrics trace " + workloads,
 
-	"report":           "llmd report/plaintext suggest calibrate study study/certify study/evaluate study/pointlog actors setup engine latency bundle policy lookahead metrics trace " + workloads,
+	"report":           "llmd report/plaintext suggest calibrate study study/certify study/evaluate study/pointlog actors setup engine latency bundle policy lookahead metrics metrics/stability trace " + workloads,
 	"report/plaintext": "",
 	"report/html":      "",
 
@@ -91,7 +94,7 @@ var layers = map[string]string{
 	"report/chrometrace": "trace metrics",
 	"report/otlp":        "actors metrics",
 
-	"cli": "script bench llmd report report/chrometrace report/html report/openmetrics report/otlp report/plaintext calibrate calibrate/measured input yamldoc suggest study study/certify study/evaluate study/pointlog study/sweepfile actors setup latency bundle policy lookahead metrics trace study/confine study/evaluator " + workloads,
+	"cli": "script bench llmd report report/chrometrace report/html report/openmetrics report/otlp report/plaintext calibrate calibrate/measured input yamldoc suggest study study/certify study/evaluate study/pointlog study/sweepfile actors setup latency bundle policy lookahead metrics metrics/stability trace study/confine study/evaluator " + workloads,
 }
 
 // workloads are the packages about what arrives.

@@ -29,6 +29,7 @@ type outputs struct {
 	Record      string   `type:"path" placeholder:"FILE" group:"Output" help:"Write every frame of messages between actors, as msgpack."`
 	Check       []string `sep:"none" placeholder:"BOUND" group:"Output" help:"Bound that the run must keep, p99_ttft<500ms or slo_attainment>=99%; several with commas, or the flag several times. Exit code 1 when one is not kept."`
 	seriesFlags
+	saturationFlags
 	metricsFlags
 	traceFlags
 	chromeFlags
@@ -72,6 +73,7 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 	}
 	cfg := r.Config
 	files.attach(&cfg, &r.outputs)
+	files.saturation.attach(&cfg)
 	header := r.header(c, &cfg)
 	bar := c.progress(&cfg)
 	started := time.Now()
@@ -84,7 +86,7 @@ func (r *runCmd) Run(ctx context.Context, c *console) error {
 		files.discard()
 		return err
 	}
-	outcome := &report.Run{Result: result, Checks: report.Check(result, bounds), Details: report.Details{Series: files.series.of(result)}}
+	outcome := &report.Run{Result: result, Checks: report.Check(result, bounds), Details: report.Details{Series: files.series.of(result), Saturation: files.saturation.of()}}
 	if r.Details {
 		outcome.Details.Distributions, outcome.Details.Worst = result.Report.Curves, report.NewWorst(files.decisions.worst)
 	}
@@ -186,6 +188,7 @@ type files struct {
 	page                  *pageFile
 	decisions             *decisions
 	chrome                *chromeTrace
+	saturation            *saturation
 	writeRow              func(*actors.Row)
 	outcomes              []report.Request // for results
 }
@@ -212,6 +215,9 @@ func (o *outputs) open(ctx context.Context, which report.Rows) (f *files, err er
 	}
 	if f.rows != nil {
 		f.writeRow = form(f.rows.Writer, which)
+	}
+	if f.saturation, err = o.saturationFlags.open(which.Gated); err != nil {
+		return f, err
 	}
 	if f.page, err = openPage(ctx, o.Report); err != nil {
 		return f, err

@@ -36,6 +36,8 @@ type Details struct {
 	Requests []Request   // every request
 	Series   *TimeSeries // what instances did over time
 
+	Saturation *Saturation // whether it was stable
+
 	Distributions *metrics.Curves // of latencies
 	Worst         *Worst          // requests
 }
@@ -60,6 +62,11 @@ func (r *Run) write(w *bufio.Writer) error {
 	}
 	if r.Replay != nil {
 		if err := writeKey(w, "replay_regret", newReplayResult(r.Replay)); err != nil {
+			return err
+		}
+	}
+	if r.Details.Saturation != nil {
+		if err := writeKey(w, "saturation", r.Details.Saturation); err != nil {
 			return err
 		}
 	}
@@ -116,6 +123,9 @@ func (r *Run) Text(w io.Writer, s plaintext.Style) error {
 func (r *Run) Outcome(w io.Writer, notes int, s plaintext.Style) error {
 	b := bufio.NewWriter(w)
 	writeOutcome(b, r.Result, notes, s)
+	if r.Details.Saturation != nil {
+		r.Details.Saturation.write(b, s)
+	}
 	writeReplay(b, r.Replay)
 	if r.Summary != nil {
 		b.WriteByte('\n')
