@@ -50,6 +50,10 @@ func drawEvicting(seed uint64) *trial {
 	return x
 }
 
+// TestEvictionAfterAnAnswer: an answer brings a request which evicts another when it enters, long before it is routed
+// itself.
+func TestEvictionAfterAnAnswer(t *testing.T) { mustAgree(t, drawEvicting(90166), everyExecutor(90166)) }
+
 // TestEqualityOfEvictions draws clusters whose gateway evicts requests in flight.
 func TestEqualityOfEvictions(t *testing.T) {
 	var evicted, early, lost int

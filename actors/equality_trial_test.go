@@ -239,7 +239,7 @@ type noisyAutoscaler struct{ signals policy.Signals }
 func (w noisyAutoscaler) Observes() policy.Signals { return w.signals }
 
 func (w noisyAutoscaler) Evaluate(c *policy.AutoscaleContext) policy.ScaleDecision {
-	sum := sumView(w.signals, c.View) + sumClasses(w.signals, c.State) + int64(c.Ready) + int64(c.Now/700)
+	sum := sumView(w.signals, c.View) + sumClasses(w.signals, c.State) + int64(c.Ready) + int64(c.Now/700) + c.AtGateway
 	if ago, ever := c.SinceLastScale(); ever {
 		sum += int64(ago / 700)
 	}

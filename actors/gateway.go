@@ -183,6 +183,7 @@ func (f *flowControl) enter(r *router, i int32, now vtime.Time, out *lookahead.O
 		f.leave(r, e.Victim, metrics.Shed, metrics.NoReason, now, out)
 	}
 	f.use.Enter(of, i, now)
+	r.fleet.noteEvent(now, out)
 	f.cycle(r, key(now, vtime.ClassAdmission), 0, out)
 }
 

@@ -101,6 +101,15 @@ func (f *flowControl) nextTick() lookahead.Key {
 	return key(f.next, vtime.ClassRouting)
 }
 
+// tickOf is the Key of the tick at which a cycle would see what an event of the router at k changes: it may be
+// earlier than any that is known.
+func (f *flowControl) tickOf(k lookahead.Key) lookahead.Key {
+	if f == nil || f.queue.Waiting() == 0 || k.IsNever() {
+		return lookahead.NeverKey
+	}
+	return key(f.tickAfter(k), vtime.ClassRouting)
+}
+
 // timeOutOpens reports whether a request that times out at the router may open a gate: it was to be handed over
 // to an instance, or it was dispatched, and counts from then on.
 func timeOutOpens(r *router) bool {

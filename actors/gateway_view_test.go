@@ -18,6 +18,12 @@ func TestGatewayReadsNothingAhead(t *testing.T) {
 	mustAgree(t, drawGated(100227), everyExecutor(0))
 }
 
+// TestGatewayForeseesItsTicks: an instance that starts opens the gate at the next tick, which was not known before.
+// That tick reads signals, so instances have to come that far: in these trials one did not.
+func TestGatewayForeseesItsTicks(t *testing.T) {
+	mustAgree(t, drawGated(71982), everyExecutor(0))
+}
+
 // TestGatewayCandidates: an instance that the router knows to be down makes no room.
 func TestGatewayCandidates(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "failures.yaml")

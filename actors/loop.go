@@ -27,7 +27,7 @@ type loop struct {
 	next     workload.Request
 	begun    int64 // sessions that began
 
-	reads              bool           // the admission policy reads signals of instances
+	reads              bool           // an admission decision, or the gateway behind it, reads signals of instances or tells them something
 	admission, routing vtime.Duration // latencies from arrival to admission, from there to routing
 }
 
@@ -78,7 +78,7 @@ func newLoop(p *setup.Plan, r *router) *loop {
 	l := &loop{source: p.Source.(workload.ClosedLoop), awaited: map[int64]origin{}}
 	l.refusal = max(1, l.source.MinThink(false))
 	l.reaction = min(l.refusal, max(1, l.source.MinThink(true)))
-	l.reads, l.admission, l.routing = r.fleet.readAtAdmission(), r.admissionLatency, r.routingLatency
+	l.reads, l.admission, l.routing = r.fleet.readAtAdmission() || p.Gateway.Evicts(), r.admissionLatency, r.routingLatency
 	return l
 }
 

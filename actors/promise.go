@@ -94,7 +94,8 @@ func (r *router) nextReading(s *clusterView) lookahead.Key {
 		}
 	}
 	if s.readsAtGateway {
-		_, tick := r.fleet.gatewayWith((*flowControl).nextTick)
+		own := lookahead.Earliest(r.Next(), r.NextPeriodic())
+		_, tick := r.fleet.gatewayWith(func(f *flowControl) lookahead.Key { return lookahead.Earliest(f.nextTick(), f.tickOf(own)) })
 		k = lookahead.Earliest(k, tick)
 	}
 	return k
@@ -145,7 +146,11 @@ func (r *router) Promise() lookahead.Key {
 	for _, s := range r.fleet.pools {
 		if s.replicas != nil {
 			k = lookahead.Earliest(k, nextOverdue(s).Next())
-			k = lookahead.Earliest(k, s.trigger.reaction(r.possibleArrival()))
+			event := r.possibleArrival()
+			if s.deployment.service.flow != nil { // a request may call for an evaluation once more when it enters the queue
+				event = min(event, r.held.admit.at())
+			}
+			k = lookahead.Earliest(k, s.trigger.reaction(event))
 		}
 	}
 	return k

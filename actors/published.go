@@ -25,6 +25,8 @@ type published struct {
 	pending                     int32      // of these, instances for which no node has had room
 	last                        ScaleEvent // the last change of the number wanted …
 	scaled                      bool       // … if there was one
+
+	flow *flowControl // the gateway in front of the instances; nil: none. Of it too the log's end is read
 }
 
 // publishedEntry is one change.
@@ -171,6 +173,14 @@ func (p *published) lastScale() vtime.Time {
 		return vtime.Never
 	}
 	return p.last.At
+}
+
+// atGateway is how many requests wait at the gateway.
+func (p *published) atGateway() int64 {
+	if p == nil || p.flow == nil {
+		return 0
+	}
+	return p.flow.queue.Waiting()
 }
 
 // turned is how long ago the last change was if e, which comes next, is an

@@ -94,7 +94,7 @@ func checkStorageSeries(r *Result) error {
 				if to > int64(of.Gone) {
 					rest := to - max(from, int64(of.Gone))
 					b.Micros -= rest * int64(b.Last)
-					unsure[of.Tier+"/"+of.Pool] += rest * int64(b.Max-b.Min) // writes that were under way then end later
+					unsure[of.Tier+"/"+of.Pool] += rest * int64(b.Max) // until the writes that were under way then have ended it does
 				}
 				sums[of.Tier+"/"+of.Pool] += b.Micros
 			}

@@ -160,7 +160,7 @@ var fixedSections = []section{
 	{name: string(policy.SchedulerKind), selection: func(b *Bundle) *Selection { return &b.Scheduler }},
 	{name: string(policy.AutoscaleKind), selection: func(b *Bundle) *Selection { return &b.Autoscale.Selection }, fields: []field{
 		{policy.Parameter{Name: "interval", Type: policy.Duration, Max: policy.LongestDuration}, func(b *Bundle) **vtime.Duration { return &b.Autoscale.Interval }, nil},
-		text(policy.Parameter{Name: "min", Type: policy.Count, Min: 1, Max: 1 << 20}, func(b *Bundle) *string { return &b.Autoscale.Min }),
+		text(policy.Parameter{Name: "min", Type: policy.Count, Max: 1 << 20}, func(b *Bundle) *string { return &b.Autoscale.Min }),
 		text(policy.Parameter{Name: "max", Type: policy.Count, Max: 1 << 20}, func(b *Bundle) *string { return &b.Autoscale.Max }),
 		text(policy.Parameter{Name: "refresh", Type: policy.Duration, Max: policy.LongestDuration}, func(b *Bundle) *string { return &b.Autoscale.Refresh }),
 		text(policy.Parameter{Name: "trigger", Type: policy.Triggers}, func(b *Bundle) *string { return &b.Autoscale.Trigger }),

@@ -58,7 +58,12 @@ func hold(ctx *AutoscaleContext, reason Reason) ScaleDecision {
 // toward returns the decision for n replicas within the bounds. Autoscalers apply
 // the bounds themselves, because they remember their actions as carried out.
 func toward(ctx *AutoscaleContext, n int64, reason Reason) ScaleDecision {
-	d := ScaleDecision{Action: Hold, Target: within(ctx, n), Reason: reason}
+	return change(ctx, within(ctx, n), reason)
+}
+
+// change returns the decision for a number of replicas that is within the bounds.
+func change(ctx *AutoscaleContext, target int32, reason Reason) ScaleDecision {
+	d := ScaleDecision{Action: Hold, Target: target, Reason: reason}
 	switch {
 	case d.Target > ctx.Replicas:
 		d.Action = ScaleUp
@@ -69,9 +74,12 @@ func toward(ctx *AutoscaleContext, n int64, reason Reason) ScaleDecision {
 }
 
 // within returns n brought within the bounds, and at least 1: without any replica
-// no signal could ever ask for one.
-func within(ctx *AutoscaleContext, n int64) int32 {
-	return int32(min(max(n, int64(ctx.Min), 1), int64(ctx.Max)))
+// no signal of instances could ever ask for one.
+func within(ctx *AutoscaleContext, n int64) int32 { return bounded(ctx, max(n, 1)) }
+
+// bounded returns n brought within the bounds.
+func bounded(ctx *AutoscaleContext, n int64) int32 {
+	return int32(min(max(n, int64(ctx.Min)), int64(ctx.Max)))
 }
 
 // ceil returns x rounded up, as a number of replicas.

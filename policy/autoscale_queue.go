@@ -14,7 +14,16 @@ var queueDepthParameters = []Parameter{
 	toleranceParameter,
 	{Name: "low", Type: Number, Default: "0.3", Min: 0.001, Max: 1, Help: "goes down only as far as seats and KV blocks in use would stay below this share of the replicas that are left; three decimals count"},
 	downWindowParameter,
+	{Name: "source", Type: Choice, Default: fromBoth, Choices: []string{fromBoth, fromInstances, fromGateway}, Quiet: true,
+		Help: "whose waiting requests count: those of instances, of the gateway, or both; without flow control there are none at the gateway"},
 }
+
+// Whose waiting requests count.
+const (
+	fromBoth      = "both"
+	fromInstances = "instances"
+	fromGateway   = "gateway"
+)
 
 // queue-depth removes at most one in mostRemoved replicas at a time, and one at
 // least: the use of seats and KV blocks grows faster than the load on each replica
@@ -26,6 +35,7 @@ const mostRemoved = 5
 // request is busy, not idle.
 type queueTarget struct {
 	target     float64
+	source     string
 	tolerance  tolerance
 	low        float64 // in thousandths, a whole number
 	stabilizer stabilizer
@@ -33,7 +43,7 @@ type queueTarget struct {
 }
 
 func newQueueTarget(v values, _ Env) (Autoscale, error) {
-	return &queueTarget{target: v.number("target"), tolerance: tolerance(v.number("tolerance")), low: math.Round(float64(thousandths * v.number("low"))),
+	return &queueTarget{target: v.number("target"), source: v.choice("source"), tolerance: tolerance(v.number("tolerance")), low: math.Round(float64(thousandths * v.number("low"))),
 		stabilizer: newStabilizer(v.duration("down_window"), 0)}, nil
 }
 
@@ -48,10 +58,16 @@ func (q *queueTarget) Evaluate(ctx *AutoscaleContext) ScaleDecision {
 			serving++
 		}
 	}
-	if serving == 0 {
-		return hold(ctx, NoReason)
+	switch q.source {
+	case fromBoth:
+		waiting += ctx.AtGateway
+	case fromGateway:
+		waiting = ctx.AtGateway
 	}
-	desired, reason := within(ctx, ceil(float64(waiting)/q.target)), ToTarget
+	if serving == 0 {
+		return q.fromNone(ctx)
+	}
+	desired, reason := q.within(ctx, ceil(float64(waiting)/q.target)), ToTarget
 	if q.tolerance.covers(float64(waiting) / float64(q.target*float64(ctx.Replicas))) {
 		desired, reason = ctx.Replicas, WithinTolerance
 	}
@@ -63,7 +79,24 @@ func (q *queueTarget) Evaluate(ctx *AutoscaleContext) ScaleDecision {
 	if stabilized != desired {
 		reason = Stabilized
 	}
-	return toward(ctx, int64(stabilized), reason)
+	return change(ctx, stabilized, reason)
+}
+
+// within returns n brought within the bounds. Who sees the gateway may go down to no replica: it will see who waits there.
+func (q *queueTarget) within(ctx *AutoscaleContext, n int64) int32 {
+	if q.source == fromInstances {
+		return within(ctx, n)
+	}
+	return bounded(ctx, n)
+}
+
+// fromNone decides while no instance is ready: whoever waits at the gateway wants some, and those that start stay.
+func (q *queueTarget) fromNone(ctx *AutoscaleContext) ScaleDecision {
+	desired := q.within(ctx, ceil(float64(ctx.AtGateway)/q.target))
+	if q.source == fromInstances || desired <= ctx.Replicas {
+		return hold(ctx, NoReason)
+	}
+	return change(ctx, q.stabilizer.stabilize(ctx, desired), ToTarget)
 }
 
 // down returns the number of replicas to go down to, desired at the lowest: the
@@ -79,7 +112,7 @@ func (q *queueTarget) down(ctx *AutoscaleContext, serving int64, desired int32) 
 		if of == 0 {
 			return ctx.Replicas, InUse
 		}
-		if least := within(ctx, ceil(float64(thousandths*serving)*float64(sum)/(float64(of)*q.low))); desired < least {
+		if least := q.within(ctx, ceil(float64(thousandths*serving)*float64(sum)/(float64(of)*q.low))); desired < least {
 			desired, reason = min(least, ctx.Replicas), InUse
 		}
 	}

@@ -306,7 +306,7 @@ func TestAutoscalersRefuseWhatCannotBeMeant(t *testing.T) {
 		{"part of a pod up", "target-utilization", []Setting{{"up_pods", "0.5"}}, "autoscale.params.up_pods: 0.5 is not allowed, want a whole number"},
 		{"part of a pod down", "target-utilization", []Setting{{"down_pods", "0.5"}}, "autoscale.params.down_pods: 0.5 is not allowed, want a whole number"},
 		{"no period", "target-utilization", []Setting{{"period", "0"}}, `autoscale.params.period: "0" is not allowed, want a duration like 250ms or 5s, at least 1µs`},
-		{"parameter of another", "queue-depth", []Setting{{"cooldown", "1s"}}, `autoscale.params.cooldown: queue-depth has no parameter "cooldown" (there are: target, tolerance, low, down_window)`},
+		{"parameter of another", "queue-depth", []Setting{{"cooldown", "1s"}}, `autoscale.params.cooldown: queue-depth has no parameter "cooldown" (there are: target, tolerance, low, down_window, source)`},
 	} {
 		err := try(AutoscaleKind, c.policy, c.settings...)
 		var fault *Error
@@ -319,7 +319,7 @@ func TestAutoscalersRefuseWhatCannotBeMeant(t *testing.T) {
 // TestNobodyScalesToNone: nothing would be left to measure.
 func TestNobodyScalesToNone(t *testing.T) {
 	at := Setting{"down_window", "0"}
-	for _, p := range []Autoscale{mustScale(t, "threshold"), mustScale(t, "target-utilization", at), mustScale(t, "queue-depth", at)} {
+	for _, p := range []Autoscale{mustScale(t, "threshold"), mustScale(t, "target-utilization", at), mustScale(t, "queue-depth", at, Setting{"source", "instances"})} {
 		for replicas, want := range []ScaleAction{1: Hold, 2: ScaleDown} {
 			ctx := fleet(p, 0, each(replicas, light(Slot{}))...)
 			ctx.Min = 0

@@ -104,6 +104,9 @@ type AutoscaleContext struct {
 	View       *View          // every instance there ever was; see Phase
 	State      *RouterState
 
+	// AtGateway is the number of requests that wait at the gateway; 0 without flow control.
+	AtGateway int64
+
 	// LastScale is the time of the last change of the number of replicas asked
 	// for; vtime.Never: it has not changed yet.
 	LastScale vtime.Time

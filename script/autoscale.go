@@ -40,7 +40,7 @@ func (a *autoscale) Evaluate(ctx *policy.AutoscaleContext) policy.ScaleDecision 
 	if x != math.Trunc(x) {
 		a.fail(ValueError, "returns %v: want a whole number of replicas, like ceil(…), or None", x)
 	}
-	wanted := int32(min(max(x, float64(ctx.Min), 1), float64(ctx.Max)))
+	wanted := int32(min(max(x, float64(ctx.Min)), float64(ctx.Max)))
 	d := policy.ScaleDecision{Action: policy.Hold, Target: wanted, Reason: policy.ByPolicy}
 	switch {
 	case wanted > ctx.Replicas:
@@ -67,6 +67,7 @@ func init() {
 		"ready":        of("replicas in service: entries of i", func(c *policy.AutoscaleContext) starlark.Value { return count(int64(c.Ready)) }),
 		"min":          of("least number of replicas", func(c *policy.AutoscaleContext) starlark.Value { return count(int64(c.Min)) }),
 		"max":          of("largest number of replicas", func(c *policy.AutoscaleContext) starlark.Value { return count(int64(c.Max)) }),
+		"at_gateway":   of("requests that wait at the gateway, 0 without --flow-control", func(c *policy.AutoscaleContext) starlark.Value { return count(c.AtGateway) }),
 		"max_num_seqs": of("max_num_seqs of every instance", func(c *policy.AutoscaleContext) starlark.Value { return count(int64(c.MaxNumSeqs)) }),
 		"since_last_scale": of("seconds since the number changed last, None before", func(c *policy.AutoscaleContext) starlark.Value {
 			if ago, ever := c.SinceLastScale(); ever {

@@ -42,12 +42,29 @@ func (p *resolver) resolveScaling() error {
 		p.note("target-utilization aims at 0.7 requests per second per replica: that is its default, meant for shares; see autoscale.params.target")
 	}
 	switch {
-	case c.MinReplicas < 1 || c.MinReplicas > c.MaxReplicas:
-		return &InputError{wrong(c, "min-replicas", c.MinReplicas, fmt.Sprintf("from 1 to --max-replicas %d", c.MaxReplicas))}
+	case c.MinReplicas == 0 && !wakesFromGateway(c):
+		return &InputError{wrong(c, "min-replicas", c.MinReplicas, "1 or more, or --flow-control and an autoscaler that counts who waits there: queue-depth, or a program")}
+	case c.MinReplicas < 0 || c.MinReplicas > c.MaxReplicas:
+		return &InputError{wrong(c, "min-replicas", c.MinReplicas, fmt.Sprintf("from 0 or 1 to --max-replicas %d", c.MaxReplicas))}
 	case c.NumInstances < c.MinReplicas || c.NumInstances > c.MaxReplicas:
 		return inputErrorf("--num-instances is %d: want from --min-replicas %d to --max-replicas %d", c.NumInstances, c.MinReplicas, c.MaxReplicas)
 	}
 	return nil
+}
+
+// wakesFromGateway reports whether the autoscaler can ask for an instance while there is none: it sees who waits at
+// the gateway.
+func wakesFromGateway(c *Config) bool {
+	if !c.FlowControl || c.SaturationDetector == DetectNever {
+		return false
+	}
+	switch c.AutoscalePolicy {
+	case "queue-depth":
+		return c.Policies.Get("autoscale.params.source") != "instances"
+	case "starlark", "tree":
+		return true
+	}
+	return c.Custom.Autoscale != nil
 }
 
 // RandomDuration is the distribution of the time that something takes: lognormal
