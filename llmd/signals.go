@@ -21,7 +21,7 @@ func (e *exporter) signals() {
 		return
 	}
 	for _, row := range policy.SignalTable() {
-		if d, given := o.Fresh[row.Bit]; given && (row.Bit == policy.QueueDepth || row.Bit == policy.KVUse) && d != o.Refresh {
+		if d, given := o.Fresh[row.Bit]; given && row.Bit&(policy.QueueDepth|policy.BatchSize|policy.KVUse) != 0 && d != o.Refresh {
 			e.differ("observability."+row.Key, "llm-d scrapes all signals at one interval; here this one has a freshness of its own")
 		}
 	}

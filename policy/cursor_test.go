@@ -21,7 +21,13 @@ type pair struct {
 	every int        // steps between two decisions
 }
 
-var scorerNames = []string{"prefix-affinity", "queue-depth", "waiting-queue", "kv-utilization", "load-balance", "active-requests", "session-affinity", "cache-hit-rate", "prefix-match"}
+// scorerNames are all scorers of this package.
+var scorerNames = func() (names []string) {
+	for _, r := range scorerTable {
+		names = append(names, r.name)
+	}
+	return names
+}()
 
 // newPair makes a policy with random parameters, weighted with some scorers in
 // some order.

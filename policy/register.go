@@ -151,7 +151,7 @@ func RegisterScorer(s Scorer) {
 	if problem != "" {
 		panic(fmt.Sprintf("policy: the scorer %q: %s", s.Name, problem))
 	}
-	row := scorerRow{s.Name, "0", s.Help, s.Observes, s.Score}
+	row := scorerRow{name: s.Name, weight: "0", help: s.Help, observes: s.Observes, score: s.Score}
 	routingTemplates[i].Parameters = slices.Insert(slices.Clone(parameters), len(scorerTable), row.parameter())
 	scorerTable = append(scorerTable, row)
 	byKind = listByKind()

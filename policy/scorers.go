@@ -8,19 +8,21 @@ import (
 	"blis/kv"
 )
 
-// scorerKind is a way to rate an instance for a request, from 0 to 1.
+// scorerKind is a way to rate an instance for a request, from 0 to 1: an index in
+// scorerTable. Only kinds that the code treats in a way of their own have a name.
 type scorerKind uint8
 
 const (
-	prefixAffinity  scorerKind = iota // matched / full blocks of the prompt in the router's index, by medium; 0 without a full block
-	queueDepth                        // (max − load)/(max − min) of effective load over the candidates; 1 when all are equal
-	waitingQueue                      // the same over queue depth alone
-	kvUtilization                     // 1 − used/total KV blocks
-	loadBalance                       // 1/(1 + effective load)
-	activeRequests                    // (max − in-flight)/max over the candidates; 1 when max is 0
-	sessionAffinity                   // 1 for the instance that served the request's session last, else 0
-	cacheHitRate                      // share of prompt tokens that the instance found in its prefix cache so far
-	prefixMatch                       // 1 for an instance that has any block of the prompt in the router's index, else 0
+	prefixAffinity   scorerKind = iota // matched / full blocks of the prompt in the router's index, by medium; 0 without a full block
+	queueDepth                         // (max − load)/(max − min) of effective load over the candidates; 1 when all are equal
+	waitingQueue                       // the same over queue depth alone
+	kvUtilization                      // 1 − used/total KV blocks
+	loadBalance                        // 1/(1 + effective load)
+	activeRequests                     // (max − in-flight)/max over the candidates; 1 when max is 0
+	sessionAffinity                    // 1 for the instance that served the request's session last, else 0
+	cacheHitRate                       // share of prompt tokens that the instance found in its prefix cache so far
+	prefixMatch                        // 1 for an instance that has any block of the prompt in the router's index, else 0
+	firstWithoutName                   // from here on: rows in files of their own, and those of other modules
 )
 
 // perRequest reports whether a scorer gives scores above 0 to a few instances
@@ -29,24 +31,37 @@ func (k scorerKind) perRequest() bool {
 	return k == prefixAffinity || k == sessionAffinity || k == prefixMatch
 }
 
-// scorerRow describes a scorer.
+// scorerRow describes a scorer. One with score rates each instance alone, one with
+// count compares the candidates.
 type scorerRow struct {
-	name, weight, help string
+	name, weight, help string // weight is the default
 	observes           Signals
-	score              func(view *View, i int) float64 // of a registered one
+	score              func(view *View, i int) float64 // 0 to 1
+	count              func(s *Slot) int64             // what a spread compares, from 0 to 2⁴⁰; it reads observes alone
+	fromZero           bool                            // of a count: the score is 1 at 0, not at the smallest count
 }
 
 // scorerTable is indexed by scorerKind; see RegisterScorer for more of them.
 var scorerTable = []scorerRow{
-	prefixAffinity:  {"prefix-affinity", "3", "share of the prompt's full blocks that the instance is expected to have cached; those in a lower tier count less", Prefixes, nil},
-	queueDepth:      {"queue-depth", "2", "1 at the smallest effective load, 0 at the largest, linear between", effectiveLoad, nil},
-	waitingQueue:    {"waiting-queue", "0", "the same over the wait queue alone", QueueDepth, nil},
-	kvUtilization:   {"kv-utilization", "2", "share of KV blocks that are free", KVUse, nil},
-	loadBalance:     {"load-balance", "0", "1/(1 + effective load)", effectiveLoad, nil},
-	activeRequests:  {"active-requests", "0", "1 without requests in flight, 0 at the most that any instance has, linear between", InFlight, nil},
-	sessionAffinity: {"session-affinity", "0", "1 for the instance that served the request's session last, if it is among the last 2^20 sessions; 0 without a session", NoSignals, nil},
-	prefixMatch:     {"prefix-match", "0", "1 where any block of the prompt is expected in cache, else 0: a bonus on a match, however long", Prefixes, nil},
-	cacheHitRate:    {"cache-hit-rate", "0", "share of prompt tokens that the instance found in its prefix cache so far; 0 before the first", HitRate, nil},
+	prefixAffinity: {name: "prefix-affinity", weight: "3", observes: Prefixes,
+		help: "share of the prompt's full blocks that the instance is expected to have cached; those in a lower tier count less"},
+	queueDepth: {name: "queue-depth", weight: "2", observes: effectiveLoad, count: (*Slot).load,
+		help: "1 at the smallest effective load, 0 at the largest, linear between"},
+	waitingQueue: {name: "waiting-queue", weight: "0", observes: QueueDepth, count: func(s *Slot) int64 { return int64(s.Queue) },
+		help: "the same over the wait queue alone"},
+	kvUtilization: {name: "kv-utilization", weight: "2", observes: KVUse,
+		help: "share of KV blocks that are free"},
+	loadBalance: {name: "load-balance", weight: "0", observes: effectiveLoad,
+		help: "1/(1 + effective load)"},
+	activeRequests: {name: "active-requests", weight: "0", observes: InFlight, count: func(s *Slot) int64 { return int64(s.InFlight) }, fromZero: true,
+		help: "1 without requests in flight, 0 at the most that any instance has, linear between"},
+	sessionAffinity: {name: "session-affinity", weight: "0",
+		help: "1 for the instance that served the request's session last, if it is among the last 2^20 sessions; 0 without a session"},
+	cacheHitRate: {name: "cache-hit-rate", weight: "0", observes: HitRate,
+		help: "share of prompt tokens that the instance found in its prefix cache so far; 0 before the first"},
+	prefixMatch: {name: "prefix-match", weight: "0", observes: Prefixes,
+		help: "1 where any block of the prompt is expected in cache, else 0: a bonus on a match, however long"},
+	firstWithoutName: runningRequests,
 }
 
 // weightedParameters returns the parameters of weighted: a weight for each scorer, and
@@ -99,13 +114,13 @@ type scorer struct {
 	kind   scorerKind
 	weight float64   // share of the sum of weights
 	shares []float64 // by row: weight · score; perRequest: 0 but for weighted.matched
-	spread *spread   // of queue-depth, waiting-queue and active-requests
+	spread *spread   // nil: the scorer does not compare counts
 }
 
 func newScorer(kind scorerKind, weight float64) scorer {
 	s := scorer{kind: kind, weight: weight}
-	if kind == queueDepth || kind == waitingQueue || kind == activeRequests {
-		s.spread = &spread{}
+	if r := &scorerTable[kind]; r.count != nil {
+		s.spread = newSpread(r)
 	}
 	return s
 }
@@ -117,7 +132,7 @@ func (s *scorer) reset(view *View, instances []int32) {
 	case s.kind.perRequest():
 		clear(s.shares)
 	case s.spread != nil:
-		s.spread.reset(s.kind, view.slots, instances)
+		s.spread.reset(view, instances)
 		s.spread.rescale()
 		s.shareAll()
 	default:
@@ -133,7 +148,7 @@ func (s *scorer) update(view *View, i, row int) {
 	switch {
 	case s.kind.perRequest():
 	case s.spread != nil:
-		s.spread.update(row, count(s.kind, &view.slots[i]))
+		s.spread.update(row, s.spread.of(view, i))
 		s.shares[row] = s.spread.scale.share(s.weight, s.spread.counts[row])
 	default:
 		s.shares[row] = s.share(view, i)

@@ -14,6 +14,8 @@ type spread struct {
 	low, high     int64   // of the candidates
 	atLow, atHigh int     // candidates at low and at high; 0: the extreme must be found
 	scale         scale   // of the extremes at the last rescale
+	count         func(s *Slot) int64
+	floor         int64 // count of one more candidate, which never changes and is no instance; outside: there is none
 }
 
 // scale takes counts to scores from 1, at low, to 0, at high.
@@ -25,34 +27,31 @@ type scale struct {
 // outside is no count, and less than any.
 const outside = -1 << 62
 
-// count returns the count that a spread compares, of one instance.
-func count(kind scorerKind, s *Slot) int64 {
-	switch {
-	case !s.Routable:
-		return outside
-	case kind == queueDepth:
-		return s.load()
-	case kind == activeRequests:
-		return int64(s.InFlight)
+// newSpread returns the spread of the counts of a scorer. One that measures from 0 has
+// a floor of 0.
+func newSpread(r *scorerRow) *spread {
+	s := &spread{count: r.count, floor: outside}
+	if r.fromZero {
+		s.floor = 0
 	}
-	return int64(s.Queue)
+	return s
 }
 
-// floor returns the count of one more candidate, which never changes and is no
-// instance. With floor 0 a score is measured from 0, not from the smallest count.
-func floor(kind scorerKind) int64 {
-	if kind == activeRequests {
-		return 0
+// of returns the count of instance i, outside if that is not routable.
+func (s *spread) of(view *View, i int) int64 {
+	slot := &view.slots[i]
+	if !slot.Routable {
+		return outside
 	}
-	return outside
+	return s.count(slot)
 }
 
 // reset counts all instances.
-func (s *spread) reset(kind scorerKind, slots []Slot, instances []int32) {
+func (s *spread) reset(view *View, instances []int32) {
 	s.counts = resize(s.counts, len(instances)+1)
-	s.counts[len(instances)] = floor(kind)
+	s.counts[len(instances)] = s.floor
 	for k, i := range instances {
-		s.counts[k] = count(kind, &slots[i])
+		s.counts[k] = s.of(view, int(i))
 	}
 	s.atLow, s.atHigh = 0, 0
 }

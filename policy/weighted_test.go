@@ -115,3 +115,25 @@ func TestWeighted(t *testing.T) {
 		}
 	})
 }
+
+// scored is a view and the scores that one scorer alone gives in it; −1 where an instance
+// is not routable.
+type scored struct {
+	name string
+	view *View
+	want []float64
+}
+
+// scoresOf checks what a scorer with a file of its own observes, and its scores.
+func scoresOf(t *testing.T, scorer string, observes Signals, list []scored) {
+	t.Helper()
+	for _, c := range list {
+		p := mustRoute(t, "weighted", Env{BlockSize: 16}, Setting{scorer, "2"})
+		if p.Observes() != observes {
+			t.Fatalf("%s observes %v, want %v", scorer, p.Observes(), observes)
+		}
+		if d := route(p, &Request{}, c.view); !slices.Equal(d.Scores, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, d.Scores, c.want)
+		}
+	}
+}
