@@ -170,6 +170,7 @@ func TestExportNamesWhatLLMDDoesOtherwise(t *testing.T) {
 		{"prefix-affinity", "routing.params.max_imbalance", "maxTTFTPenaltyMs"},
 		{"weighted", "routing.params.queue-depth", "waiting-queue is what llm-d computes"},
 		{"weighted --routing-scorers cache-hit-rate:1,waiting-queue:1", "routing.params.cache-hit-rate", "left out"},
+		{"weighted --routing-scorers vllm-dp:1", "routing.params.vllm-dp", "a quarter each"},
 		{"weighted --routing-scorers prefix-match:1,waiting-queue:1", "routing.params.prefix-match", "left out"},
 		{"weighted", "block-size-in-tokens", "blocks of 64 tokens at least, here of 16"},
 		{"weighted", "observability.refresh", "--snapshot-refresh-interval 50ms"},

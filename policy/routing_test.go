@@ -223,6 +223,7 @@ func TestPoliciesReadOnlyWhatTheyDeclare(t *testing.T) {
 		{"weighted", []Setting{{"session-affinity", "1"}, {"waiting-queue", "1"}}, QueueDepth},
 		{"weighted", []Setting{{"session-affinity", "1"}}, NoSignals},
 		{"weighted", []Setting{{"running-requests", "1"}}, BatchSize},
+		{"weighted", []Setting{{"vllm-dp", "1"}}, QueueDepth | BatchSize},
 		{"prefix-affinity", nil, QueueDepth | BatchSize | InFlight | Prefixes},
 		{"power-of-two", nil, QueueDepth | BatchSize | InFlight},
 		{"always-busiest", nil, QueueDepth | BatchSize | InFlight},
