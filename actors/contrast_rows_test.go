@@ -126,6 +126,7 @@ var contrasts = []contrast{
 	{policy.RoutingKind, "weighted/active-requests", "alone, as with `least-loaded`", busy, "", "routing: {type: weighted, params: {active-requests: 1}}", meanTTFT(), -1},
 	{policy.RoutingKind, "weighted/running-requests", "alone, as with `least-loaded`", busy, "", "routing: {type: weighted, params: {running-requests: 1}}", meanTTFT(), -1},
 	{policy.RoutingKind, "weighted/vllm-dp", "alone, as with `least-loaded`", busy, "", "routing: {type: weighted, params: {vllm-dp: 1}}", meanTTFT(), -1},
+	{policy.RoutingKind, "weighted/load-aware", "alone, as with `least-loaded`", busy, "", "routing: {type: weighted, params: {load-aware: 1}}", meanTTFT(), -1},
 	{policy.RoutingKind, "weighted/kv-utilization", "alone, 60 per second on four instances with small caches, one in eight prompts ten times as long", fullCache, "", "routing: {type: weighted, params: {kv-utilization: 1}}", queueWait, -1},
 	{policy.RoutingKind, "weighted/prefix-affinity", "beside `load-balance`, against that alone: twelve long prompts that requests share", shared, "routing: {type: weighted, params: {load-balance: 1}}", "routing: {type: weighted, params: {load-balance: 1, prefix-affinity: 1}}", hitRate, 1},
 	{policy.RoutingKind, "weighted/session-affinity", "beside `load-balance`, against that alone: 30 sessions with 800 tokens in common", talks,

@@ -84,6 +84,7 @@ var scorerRules = map[string]scorerRule{
 		"The scorer active-requests is what llm-d computes"},
 	"running-requests": {"running-requests-size-scorer", true, ""},
 	"vllm-dp":          {queueScorer, true, "queue-scorer looks at waiting requests alone; here running ones count too, a quarter each"},
+	"load-aware":       {"load-aware-scorer", true, ""},
 	"prefix-match":     {"", false, "llm-d has no bonus for a match of any length: left out"},
 	"cache-hit-rate":   {"", false, "llm-d has no scorer for the hit rate of an instance: left out"},
 }
@@ -107,7 +108,7 @@ func (e *exporter) weighted(s *bundle.Selection) error {
 		}
 	}
 	if !exported {
-		return inputErrorf("routing.params: llm-d has no counterpart of any scorer with a weight (%s): want one of prefix-affinity, queue-depth, waiting-queue, kv-utilization, active-requests, running-requests, vllm-dp, load-balance, session-affinity", strings.Join(missing, ", "))
+		return inputErrorf("routing.params: llm-d has no counterpart of any scorer with a weight (%s): want one of prefix-affinity, queue-depth, waiting-queue, kv-utilization, active-requests, running-requests, load-aware, vllm-dp, load-balance, session-affinity", strings.Join(missing, ", "))
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ var scorerTable = []scorerRow{
 	prefixMatch: {name: "prefix-match", weight: "0", observes: Prefixes,
 		help: "1 where any block of the prompt is expected in cache, else 0: a bonus on a match, however long"},
 	firstWithoutName: runningRequests,
-	vllmDP,
+	vllmDP, loadAware,
 }
 
 // weightedParameters returns the parameters of weighted: a weight for each scorer, and
