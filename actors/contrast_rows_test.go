@@ -124,6 +124,8 @@ var contrasts = []contrast{
 	{policy.RoutingKind, "weighted/waiting-queue", "alone, as with `least-loaded`", busy, "", "routing: {type: weighted, params: {waiting-queue: 1}}", meanTTFT(), -1},
 	{policy.RoutingKind, "weighted/load-balance", "alone, as with `least-loaded`", busy, "", "routing: {type: weighted, params: {load-balance: 1}}", meanTTFT(), -1},
 	{policy.RoutingKind, "weighted/active-requests", "alone, as with `least-loaded`", busy, "", "routing: {type: weighted, params: {active-requests: 1}}", meanTTFT(), -1},
+	{policy.RoutingKind, "weighted/no-hit-lru", "beside `prefix-affinity`, against that alone: twelve long prompts that requests share", shared,
+		"routing: {type: weighted, params: {prefix-affinity: 1}}", "routing: {type: weighted, params: {prefix-affinity: 1, no-hit-lru: 1}}", largestShare, -1},
 	{policy.RoutingKind, "weighted/running-requests", "alone, as with `least-loaded`", busy, "", "routing: {type: weighted, params: {running-requests: 1}}", meanTTFT(), -1},
 	{policy.RoutingKind, "weighted/vllm-dp", "alone, as with `least-loaded`", busy, "", "routing: {type: weighted, params: {vllm-dp: 1}}", meanTTFT(), -1},
 	{policy.RoutingKind, "weighted/load-aware", "alone, as with `least-loaded`", busy, "", "routing: {type: weighted, params: {load-aware: 1}}", meanTTFT(), -1},

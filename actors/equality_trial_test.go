@@ -390,7 +390,7 @@ func (d dice) drawPolicies(x *trial) {
 
 // scorers is a random subset of the scorers with random weights.
 func (d dice) scorers() string {
-	names := []string{"prefix-affinity", "queue-depth", "waiting-queue", "kv-utilization", "load-balance", "active-requests", "session-affinity", "cache-hit-rate", "prefix-match", "running-requests", "vllm-dp", "load-aware"}
+	names := []string{"prefix-affinity", "queue-depth", "waiting-queue", "kv-utilization", "load-balance", "active-requests", "session-affinity", "cache-hit-rate", "prefix-match", "running-requests", "vllm-dp", "load-aware", "no-hit-lru"}
 	d.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	var list []string
 	for _, name := range names[:d.between(1, len(names))] {

@@ -23,6 +23,7 @@ var exportedPolicies = map[string]string{
 	"queues as llm-d counts them": "weighted --routing-scorers waiting-queue:1,active-requests:2.5 --snapshot-refresh-interval 50ms --signals per-step",
 	"sessions":                    "weighted --routing-scorers session-affinity:5,load-balance:1,cache-hit-rate:1",
 	"running ones":                "weighted --routing-scorers running-requests:1,load-aware:2",
+	"new prompts spread":          "weighted --routing-scorers prefix-affinity:2,no-hit-lru:1 --prefix-index events",
 	"KV events":                   "weighted --prefix-index events --kv-event-delay 5ms --snapshot-refresh-interval 200ms",
 	"a small index":               "weighted --prefix-index-blocks 10000 --block-size-in-tokens 128",
 	"prefill and decode":          "weighted --architecture pd --pd-decider prefix-threshold --pd-prefix-threshold 400 --prefill-routing-policy=least-loaded",

@@ -13,7 +13,7 @@ func TestEveryScorerHasARule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := map[string]bool{"prefix-affinity": true, "session-affinity": true}
+	own := map[string]bool{"prefix-affinity": true, "session-affinity": true, "no-hit-lru": true}
 	for _, p := range weighted.Parameters {
 		_, known := scorerRules[p.Name]
 		if p.Type == policy.Weight && !known && !own[p.Name] {

@@ -33,6 +33,15 @@ func (e *exporter) prefixScorer(s *bundle.Selection, weight float64) {
 	}
 }
 
+// noHitScorer spreads prompts that no instance has anything of.
+func (e *exporter) noHitScorer(weight float64) {
+	p := Plugin{Type: "no-hit-lru-scorer"}
+	if name := e.prefixProducer(); name != "" {
+		p.Parameters = map[string]any{producerName: name}
+	}
+	e.score(p, weight)
+}
+
 // prefixProducer makes the plugin that says what instances have of a prompt, and returns
 // its name; empty for the one that scorers ask by default.
 func (e *exporter) prefixProducer() string {

@@ -73,7 +73,7 @@ type scorerRule struct {
 	note   string // what is otherwise; empty: nothing
 }
 
-// scorerRules are the scorers of weighted. Those of prefixes and sessions have rules of their own.
+// scorerRules are the scorers of weighted. Those of prompts and sessions have rules of their own.
 var scorerRules = map[string]scorerRule{
 	"waiting-queue":  {queueScorer, true, ""},
 	"kv-utilization": {kvScorer, true, ""},
@@ -108,7 +108,7 @@ func (e *exporter) weighted(s *bundle.Selection) error {
 		}
 	}
 	if !exported {
-		return inputErrorf("routing.params: llm-d has no counterpart of any scorer with a weight (%s): want one of prefix-affinity, queue-depth, waiting-queue, kv-utilization, active-requests, running-requests, load-aware, vllm-dp, load-balance, session-affinity", strings.Join(missing, ", "))
+		return inputErrorf("routing.params: llm-d has no counterpart of any scorer with a weight (%s): want one of prefix-affinity, no-hit-lru, queue-depth, waiting-queue, kv-utilization, active-requests, running-requests, load-aware, vllm-dp, load-balance, session-affinity", strings.Join(missing, ", "))
 	}
 	return nil
 }
@@ -118,6 +118,9 @@ func (e *exporter) scorer(s *bundle.Selection, name string, weight float64) bool
 	switch name {
 	case "prefix-affinity":
 		e.prefixScorer(s, weight)
+		return true
+	case "no-hit-lru":
+		e.noHitScorer(weight)
 		return true
 	case "session-affinity":
 		e.sessionScorer(weight)

@@ -17,6 +17,7 @@ func TestRoutingAllocatesNothing(t *testing.T) {
 		settings []Setting
 	}{
 		{"round-robin", nil}, {"least-loaded", nil}, {"weighted", nil}, {"weighted", sessions},
+		{"weighted", []Setting{{"no-hit-lru", "1"}, {"prefix-affinity", "1"}, {"running-requests", "1"}, {"vllm-dp", "1"}, {"load-aware", "1"}}},
 		{"prefix-affinity", []Setting{{"tie", "random"}}}, {"power-of-two", nil}, {"always-busiest", nil},
 	} {
 		p := mustRoute(t, c.name, env, c.settings...)

@@ -239,7 +239,8 @@ func TestFollowersEqualNaivePolicies(t *testing.T) {
 		t.Errorf("too little is tested: %d decisions followed changes, %d began anew, %d drew", followed, anew, draws)
 	}
 	for _, what := range []string{"a prefix", "a session", "both on one instance", "both on two instances", "a session forgotten",
-		"longest prefix", "least load in spite of a prefix", "one routable", "nowhere", "some gone", "a place of one that is gone"} {
+		"longest prefix", "least load in spite of a prefix", "one routable", "nowhere", "some gone", "a place of one that is gone",
+		"ranks of no-hit-lru", "a hit that makes no-hit-lru neutral"} {
 		if reached[what] < 1000 {
 			t.Errorf("too little is tested: %d decisions with %s", reached[what], what)
 		}
@@ -273,6 +274,10 @@ func (p *pair) reached(req *Request, d RoutingDecision, view *View) (corners []s
 			case session:
 				sessions++
 			}
+		}
+		if f.noHit >= 0 {
+			note(f.scorers[f.noHit].noHit.cold, "ranks of no-hit-lru")
+			note(!f.scorers[f.noHit].noHit.cold, "a hit that makes no-hit-lru neutral")
 		}
 		note(prefixes > 0, "a prefix")
 		note(sessions > 0, "a session")

@@ -178,6 +178,7 @@ type naiveWeighted struct {
 	cached   *prefixtwin.LRU
 	sessions *twinSessions
 	draws    *twinDraws
+	cold     []int // instances by the last request without a hit that went there; others have had none
 }
 
 func (p *naiveWeighted) decide(req *Request, view *View) RoutingDecision {
@@ -201,6 +202,9 @@ func (p *naiveWeighted) decide(req *Request, view *View) RoutingDecision {
 	target := naiveBest(scores, req, p.draws)
 	if target < 0 {
 		return noTarget
+	}
+	if !p.hits(view, blocks) {
+		p.cold = append(slices.DeleteFunc(p.cold, func(i int) bool { return i == target }), target)
 	}
 	p.cached.Record(blocks, target)
 	if req.Session != 0 {
@@ -260,6 +264,9 @@ func (p *naiveWeighted) score(name string, view *View, req *Request, blocks []pr
 		case "load-balance":
 			scores[i] = 1 / (1 + loads[i])
 		}
+	}
+	if name == "no-hit-lru" {
+		return p.noHit(view, blocks)
 	}
 	if of, ok := naiveScorers[name]; ok {
 		return of(view)

@@ -224,6 +224,7 @@ func TestPoliciesReadOnlyWhatTheyDeclare(t *testing.T) {
 		{"weighted", []Setting{{"session-affinity", "1"}}, NoSignals},
 		{"weighted", []Setting{{"running-requests", "1"}}, BatchSize},
 		{"weighted", []Setting{{"vllm-dp", "1"}}, QueueDepth | BatchSize},
+		{"weighted", []Setting{{"no-hit-lru", "1"}}, Prefixes},
 		{"weighted", []Setting{{"load-aware", "1"}}, QueueDepth},
 		{"prefix-affinity", nil, QueueDepth | BatchSize | InFlight | Prefixes},
 		{"power-of-two", nil, QueueDepth | BatchSize | InFlight},

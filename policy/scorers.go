@@ -22,6 +22,7 @@ const (
 	sessionAffinity                    // 1 for the instance that served the request's session last, else 0
 	cacheHitRate                       // share of prompt tokens that the instance found in its prefix cache so far
 	prefixMatch                        // 1 for an instance that has any block of the prompt in the router's index, else 0
+	noHitLRU                           // by the order of cold requests; see noHitRow
 	firstWithoutName                   // from here on: rows in files of their own, and those of other modules
 )
 
@@ -61,6 +62,7 @@ var scorerTable = []scorerRow{
 		help: "share of prompt tokens that the instance found in its prefix cache so far; 0 before the first"},
 	prefixMatch: {name: "prefix-match", weight: "0", observes: Prefixes,
 		help: "1 where any block of the prompt is expected in cache, else 0: a bonus on a match, however long"},
+	noHitLRU:         noHitRow,
 	firstWithoutName: runningRequests,
 	vllmDP, loadAware,
 }
@@ -116,12 +118,16 @@ type scorer struct {
 	weight float64   // share of the sum of weights
 	shares []float64 // by row: weight · score; perRequest: 0 but for weighted.matched
 	spread *spread   // nil: the scorer does not compare counts
+	noHit  *noHit    // of no-hit-lru, whose shares are those of the last request; else nil
 }
 
 func newScorer(kind scorerKind, weight float64) scorer {
 	s := scorer{kind: kind, weight: weight}
 	if r := &scorerTable[kind]; r.count != nil {
 		s.spread = newSpread(r)
+	}
+	if kind == noHitLRU {
+		s.noHit = &noHit{}
 	}
 	return s
 }
@@ -132,6 +138,8 @@ func (s *scorer) reset(view *View, instances []int32) {
 	switch {
 	case s.kind.perRequest():
 		clear(s.shares)
+	case s.noHit != nil:
+		s.noHit.reset(view, instances)
 	case s.spread != nil:
 		s.spread.reset(view, instances)
 		s.spread.rescale()
@@ -148,6 +156,8 @@ func (s *scorer) reset(view *View, instances []int32) {
 func (s *scorer) update(view *View, i, row int) {
 	switch {
 	case s.kind.perRequest():
+	case s.noHit != nil:
+		s.noHit.update(row, view.Routable(i))
 	case s.spread != nil:
 		s.spread.update(row, s.spread.of(view, i))
 		s.shares[row] = s.spread.scale.share(s.weight, s.spread.counts[row])

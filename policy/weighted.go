@@ -28,10 +28,11 @@ type weighted struct {
 	public   []float64 // the same by instance; kept only while some are gone
 	tree     maxTree   // by row, of the kept scores; during a decision see choose
 
-	index       *prefixindex.Index // nil without the scorers prefix-affinity and prefix-match
+	index       *prefixindex.Index // nil without the scorers prefix-affinity, prefix-match and no-hit-lru
 	prefix      int                // index in scorers of prefix-affinity, −1: none
 	media       [kv.Media]float64  // what a block counts in prefix-affinity
 	bonus       int                // index in scorers of prefix-match, −1: none
+	noHit       int                // index in scorers of no-hit-lru, −1: none
 	sessions    *sessionMemory     // nil without the scorer session-affinity
 	session     int                // index in scorers of session-affinity, if sessions is not nil
 	matched     []int32            // rows of instances with an affinity to the last request, ascending
@@ -39,7 +40,7 @@ type weighted struct {
 }
 
 func newWeighted(v values, env Env) (Routing, error) {
-	w := &weighted{tie: newTieBreak(v, env), prefix: -1, bonus: -1, media: mediaWeights(v)}
+	w := &weighted{tie: newTieBreak(v, env), prefix: -1, bonus: -1, noHit: -1, media: mediaWeights(v)}
 	sum := 0.0
 	for _, i := range chosen(v) {
 		weight := v.list[i].number
@@ -52,6 +53,8 @@ func newWeighted(v values, env Env) (Routing, error) {
 			w.prefix, w.index = len(w.scorers), env.Prefixes
 		case prefixMatch:
 			w.bonus, w.index = len(w.scorers), env.Prefixes
+		case noHitLRU:
+			w.noHit, w.index = len(w.scorers), env.Prefixes
 		case sessionAffinity:
 			w.session, w.sessions = len(w.scorers), newSessionMemory(sessionCapacity)
 		}
@@ -91,6 +94,9 @@ func (w *weighted) Observes() Signals { return w.observes }
 func (w *weighted) Route(req *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
 	w.clearAffinity()
 	w.sync(view)
+	if w.noHit >= 0 {
+		w.scoreNoHit(view)
+	}
 	target := w.rows.instance(w.choose(req, w.scoreAffinity(req)))
 	if target < 0 {
 		return noTarget
@@ -102,6 +108,9 @@ func (w *weighted) Route(req *Request, _ float64, _ *RouterState, view *View, _ 
 func (w *weighted) OnRouted(req *Request, target int) {
 	if w.sessions != nil && req.Session != 0 {
 		w.sessions.record(req.Session, target)
+	}
+	if w.noHit >= 0 {
+		w.scorers[w.noHit].noHit.routed(target, w.rows.row(target))
 	}
 }
 
@@ -248,7 +257,7 @@ func scoreKey(score float64) uint64 {
 // scoreAffinity finds the candidates to which the request has an affinity, gives
 // them their true scores, and returns the key of the best one, 0 without any.
 func (w *weighted) scoreAffinity(req *Request) uint64 {
-	if w.index != nil {
+	if w.prefix >= 0 || w.bonus >= 0 {
 		w.matchHolders(w.index.Holders())
 	}
 	if w.sessions != nil { // which never hold session 0, that is none
