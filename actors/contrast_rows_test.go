@@ -119,6 +119,7 @@ var contrasts = []contrast{
 	{policy.RoutingKind, "weighted", "twelve long prompts that requests share, caches too small for all of them", shared, "", "routing: {type: weighted}", hitRate, 1},
 	{policy.RoutingKind, "prefix-affinity", "the same", shared, "", "routing: {type: prefix-affinity}", hitRate, 1},
 	{policy.RoutingKind, "power-of-two", "as with `least-loaded`", busy, "", "routing: {type: power-of-two}", meanTTFT(), -1},
+	{policy.RoutingKind, "session-hash", "30 sessions with 800 tokens in common", talks, "", "routing: {type: session-hash}", hitRate, 1},
 	{policy.RoutingKind, "always-busiest", "as with `least-loaded`", busy, "", "routing: {type: always-busiest}", meanTTFT(), 1},
 	{policy.RoutingKind, "weighted/queue-depth", "alone, as with `least-loaded`", busy, "", "routing: {type: weighted, params: {queue-depth: 1}}", meanTTFT(), -1},
 	{policy.RoutingKind, "weighted/waiting-queue", "alone, as with `least-loaded`", busy, "", "routing: {type: weighted, params: {waiting-queue: 1}}", meanTTFT(), -1},

@@ -349,7 +349,7 @@ func (d dice) drawPolicies(x *trial) {
 		c.AdmissionPolicy = "reject-all"
 	}
 	c.PriorityPolicy = pick(d, "constant", "slo-based", "inverted-slo", "deadline-aware", "tenant-priority")
-	c.RoutingPolicy = pick(d, "round-robin", "least-loaded", "least-loaded", "weighted", "weighted", "prefix-affinity", "power-of-two", "always-busiest")
+	c.RoutingPolicy = pick(d, "round-robin", "least-loaded", "least-loaded", "weighted", "weighted", "prefix-affinity", "power-of-two", "always-busiest", "session-hash")
 	if c.RoutingPolicy == "weighted" && d.chance(0.8) {
 		c.RoutingScorers = d.scorers()
 	}

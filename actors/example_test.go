@@ -132,7 +132,7 @@ func ExampleCheck() {
 	fmt.Println(err)
 	// Output:
 	// 28355 KV blocks per instance, 1024 seats
-	// --routing-policy: routing.type: unknown routing policy "least-load", the nearest is "least-loaded" (there are: round-robin, least-loaded, weighted, prefix-affinity, power-of-two, always-busiest, starlark, tree)
+	// --routing-policy: routing.type: unknown routing policy "least-load", the nearest is "least-loaded" (there are: round-robin, least-loaded, weighted, prefix-affinity, power-of-two, session-hash, always-busiest, starlark, tree)
 }
 
 // lateOnes counts requests that missed their targets.

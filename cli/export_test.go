@@ -23,6 +23,7 @@ var exportedPolicies = map[string]string{
 	"queues as llm-d counts them": "weighted --routing-scorers waiting-queue:1,active-requests:2.5 --snapshot-refresh-interval 50ms --signals per-step",
 	"sessions":                    "weighted --routing-scorers session-affinity:5,load-balance:1,cache-hit-rate:1",
 	"running ones":                "weighted --routing-scorers running-requests:1,load-aware:2",
+	"sessions by their hash":      "session-hash",
 	"new prompts spread":          "weighted --routing-scorers prefix-affinity:2,no-hit-lru:1 --prefix-index events",
 	"KV events":                   "weighted --prefix-index events --kv-event-delay 5ms --snapshot-refresh-interval 200ms",
 	"a small index":               "weighted --prefix-index-blocks 10000 --block-size-in-tokens 128",
@@ -167,6 +168,7 @@ func TestExportNamesWhatLLMDDoesOtherwise(t *testing.T) {
 	for _, c := range []struct{ args, field, text string }{
 		{"round-robin", "routing.type", "llm-d has no round-robin"},
 		{"power-of-two", "routing.type", "weighted-random-picker"},
+		{"session-hash", "routing.type", "session-affinity-filter"},
 		{"least-loaded --set routing.params.tie=lowest", "routing.params.tie", "lowest takes the first"},
 		{"prefix-affinity", "routing.params.max_imbalance", "maxTTFTPenaltyMs"},
 		{"weighted", "routing.params.queue-depth", "waiting-queue is what llm-d computes"},

@@ -29,7 +29,7 @@ func TestEveryScorerHasARule(t *testing.T) {
 // rule.
 func TestParametersOfRoutingPolicies(t *testing.T) {
 	known := map[string][]string{
-		"round-robin": nil, "least-loaded": {"tie"}, "prefix-affinity": {"min_match", "max_imbalance", "tie"}, "power-of-two": nil, "always-busiest": {"tie"},
+		"round-robin": nil, "least-loaded": {"tie"}, "prefix-affinity": {"min_match", "max_imbalance", "tie"}, "power-of-two": nil, "session-hash": {"tie"}, "always-busiest": {"tie"},
 	}
 	filters := []string{"max_queue", "max_kv"} // of each
 	for _, r := range policy.OfKind(policy.RoutingKind) {

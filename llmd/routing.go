@@ -33,12 +33,14 @@ func (e *exporter) route(s *bundle.Selection) error {
 		e.differ("routing.type", "power-of-two takes the less loaded of two drawn instances; weighted-random-picker draws one of all, those with fewer requests in flight more often")
 		e.refer(Plugin{Type: "weighted-random-picker"})
 		return nil
+	case "session-hash":
+		e.sessionHash()
 	case "round-robin":
 		e.differ("routing.type", "llm-d has no round-robin; random-picker gives every instance the same share in the long run, but not in turn")
 		e.refer(Plugin{Type: "random-picker"})
 		return nil
 	default:
-		return inputErrorf("routing.type: %s has no counterpart in llm-d, which adds up scores of instances: want weighted, least-loaded, prefix-affinity, power-of-two or round-robin", s.Type)
+		return inputErrorf("routing.type: %s has no counterpart in llm-d, which adds up scores of instances: want weighted, least-loaded, prefix-affinity, power-of-two, session-hash or round-robin", s.Type)
 	}
 	if value(s, "tie") == "lowest" {
 		e.differ("routing.params.tie", "lowest takes the first of equally good instances; max-score-picker draws one, as tie: random does")
@@ -145,14 +147,6 @@ func (e *exporter) scorer(s *bundle.Selection, name string, weight float64) bool
 func (e *exporter) active(field string, weight float64) {
 	e.score(Plugin{Type: activeRequests}, weight)
 	e.differ(field, "active-request-scorer counts the requests that the router has in flight; the effective load counts what instances report too: queue and batch")
-}
-
-// sessionScorer keeps a session where it was. Here a session is known by its number, there
-// by a header that the client sends.
-func (e *exporter) sessionScorer(weight float64) {
-	e.score(Plugin{Type: "session-affinity-scorer", Parameters: map[string]any{"strategy": "session_id"}}, weight)
-	e.need("clients that send the session in the header x-session-id, and the flag --allow-experimental-plugins of the endpoint picker (session-affinity-scorer is alpha)")
-	e.differ("routing.params.session-affinity", "llm-d forgets a session that was idle for 300 s (evictionTtlSeconds); here the last 1,048,576 sessions are known, however long idle")
 }
 
 // prefixAffinity filters instances by what they have of the prompt, and takes the least

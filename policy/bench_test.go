@@ -18,7 +18,7 @@ func TestRoutingAllocatesNothing(t *testing.T) {
 	}{
 		{"round-robin", nil}, {"least-loaded", nil}, {"weighted", nil}, {"weighted", sessions},
 		{"weighted", []Setting{{"no-hit-lru", "1"}, {"prefix-affinity", "1"}, {"running-requests", "1"}, {"vllm-dp", "1"}, {"load-aware", "1"}}},
-		{"prefix-affinity", []Setting{{"tie", "random"}}}, {"power-of-two", nil}, {"always-busiest", nil},
+		{"prefix-affinity", []Setting{{"tie", "random"}}}, {"power-of-two", nil}, {"always-busiest", nil}, {"session-hash", nil},
 	} {
 		p := mustRoute(t, c.name, env, c.settings...)
 		if w, ok := p.(*weighted); ok && w.sessions != nil {
@@ -27,7 +27,7 @@ func TestRoutingAllocatesNothing(t *testing.T) {
 		view := randomView(rng, 16)
 		decide := func() {
 			disturbView(rng, view, view.Len())
-			req.Session = rng.Uint64N(300)
+			req.Session = rng.Uint64N(300) / 2
 			req.ID++
 			route(p, &req, view)
 		}

@@ -176,7 +176,7 @@ const (
 	RejectAll                 // reject-all
 	NoInstance                // routing: no instance is routable
 	InTurn                    // round-robin: the next in order
-	LeastLoad                 // least-loaded: the smallest effective load
+	LeastLoad                 // least-loaded: the smallest effective load; session-hash: the fewest requests in flight
 	BestScore                 // weighted: the largest weighted sum
 	RateLimited               // rate-limit: too many requests
 	OverQuota                 // tenant-quota: the tenant has too many active requests
@@ -201,13 +201,14 @@ const (
 	KVToTarget                // target-utilization: as many as KV blocks in use ask for
 	QueueToTarget             // target-utilization: as many as waiting requests ask for
 	InUse                     // queue-depth: fewer would have too much of their seats or KV blocks in use
+	BySession                 // session-hash: the largest hash of session and instance
 	reasons
 )
 
 var reasonNames = [reasons]string{"", "insufficient tokens", "reject-all", "no instance", "in turn", "least load", "best score",
 	"rate limit", "over quota", "saturated", "by policy", "longest prefix", "less loaded of two", "most load",
 	"above threshold", "below threshold", "cooldown", "within tolerance", "to target", "stabilized", "rate of change", "other way",
-	"seats above threshold", "KV above threshold", "queue above threshold", "not sustained", "seats to target", "KV to target", "queue to target", "in use"}
+	"seats above threshold", "KV above threshold", "queue above threshold", "not sustained", "seats to target", "KV to target", "queue to target", "in use", "session"}
 
 // String returns the reason in words. One that is not in the list is a policy's
 // own.

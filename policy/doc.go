@@ -32,14 +32,14 @@
 //	               class inversions, an anomaly of priorities
 //	routing.go     round-robin, the table of routing policies, and their randomness:
 //	               hashes, no stream
-//	routing_load.go, routing_two.go
-//	               least-loaded and always-busiest; power-of-two
+//	routing_load.go, routing_two.go, routing_session.go
+//	               least-loaded and always-busiest; power-of-two; session-hash
 //	filter.go      which instances a routing policy does not look at
 //	prefix_routing.go
 //	               prefix-affinity, by package prefixindex
 //	weighted.go    weighted; scorers.go its scorers, and which instance served a
 //	               session last; spread.go scorers that compare instances with each
-//	               other
+//	               other; scorer_….go one scorer each
 //	scheduling.go  fcfs, priority-fcfs, sjf, reverse-priority, backfill
 //
 //	autoscale.go   none, oscillator

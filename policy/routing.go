@@ -40,6 +40,10 @@ var routingTemplates = withFilters([]template[Routing]{{
 	Template: Template{Kind: RoutingKind, Name: "power-of-two", Seeded: true, Help: "two instances drawn by seed, request number and attempt; the one with less effective load"},
 	build:    newPowerOfTwo,
 }, {
+	Template: Template{Kind: RoutingKind, Name: "session-hash", Help: "the largest hash of session and instance: a session stays where it is, and few move when instances come or go; without a session the fewest requests in flight",
+		Parameters: []Parameter{tie}},
+	build: func(v values, env Env) (Routing, error) { return &sessionHash{tie: newTieBreak(v, env)}, nil },
+}, {
 	Template: Template{Kind: RoutingKind, Name: "always-busiest", Help: "the largest effective load (pathological, for tests)",
 		Parameters: []Parameter{tie}},
 	build: func(v values, env Env) (Routing, error) {

@@ -228,6 +228,7 @@ func TestPoliciesReadOnlyWhatTheyDeclare(t *testing.T) {
 		{"weighted", []Setting{{"load-aware", "1"}}, QueueDepth},
 		{"prefix-affinity", nil, QueueDepth | BatchSize | InFlight | Prefixes},
 		{"power-of-two", nil, QueueDepth | BatchSize | InFlight},
+		{"session-hash", nil, InFlight},
 		{"always-busiest", nil, QueueDepth | BatchSize | InFlight},
 	} {
 		t.Run(fmt.Sprint(c.name, c.settings), func(t *testing.T) {

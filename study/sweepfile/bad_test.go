@@ -64,7 +64,7 @@ var badFiles = []struct{ name, text, want string }{
 	{"a label with an unknown setting", badHead + "axes:\n  machine:\n    a: {tp: 1, hardwar: H100}\n", `5:16: axes.machine.a.hardwar: unknown setting "hardwar", the nearest is "hardware"`},
 	{"a label with a bad value", badHead + "axes:\n  machine:\n    a: {tp: one}\n", `5:5: axes.machine.a: --tp: "one": want a whole number`},
 	{"a setting on two axes", badHead + "axes:\n  tp: [1, 2]\n  machine: {a: {tp: 1}}\n", `5:3: axes.machine: tp is on the axis tp too: want it on one`},
-	{"a bundle that is not there", badHead + "axes: {policies: [round-robin, no-such-policy]}\n", `3:32: axes.policies[1]: no-such-policy: no such file, and no routing policy (there are: round-robin, least-loaded, weighted, prefix-affinity, power-of-two, always-busiest, starlark, tree)`},
+	{"a bundle that is not there", badHead + "axes: {policies: [round-robin, no-such-policy]}\n", `3:32: axes.policies[1]: no-such-policy: no such file, and no routing policy (there are: round-robin, least-loaded, weighted, prefix-affinity, power-of-two, session-hash, always-busiest, starlark, tree)`},
 	{"a program that is not there", badHead + "axes: {policies: [mine.star]}\n", `3:19: axes.policies[0]: mine.star: no such file or directory`},
 	{"a number as a bundle", badHead + "axes: {policies: [1]}\n", `3:19: axes.policies[0]: 1: want a bundle: a file, the name of a routing policy, or a mapping`},
 	{"where without an end", badHead + "axes: {rate: [1]}\nwhere: rate <\n", `4:8: where: got end of file, want primary expression`},
