@@ -55,15 +55,17 @@ func (e *exporter) filters(s *bundle.Selection) {
 	for _, f := range []struct {
 		parameter, metric string
 		unlimited         float64
-	}{{"max_queue", "waiting-queue", 1e9}, {"max_kv", "kv-cache-utilization", 1}} {
+		scrape            bool
+	}{{"max_queue", "waiting-queue", 1e9, true}, {"max_kv", "kv-cache-utilization", 1, true},
+		{"max_in_flight", "active-requests", 1e9, false}, {"max_running", "running-requests", 1e9, true}} {
 		if most, err := strconv.ParseFloat(value(s, f.parameter), 64); err == nil && most < f.unlimited {
 			conditions = append(conditions, map[string]any{"metric": f.metric, "maxValue": most})
+			e.scrapes = e.scrapes || f.scrape
 		}
 	}
 	if conditions == nil {
 		return
 	}
-	e.scrapes = true
 	e.refer(Plugin{Type: "utilization-filter", Parameters: map[string]any{"conditions": conditions, "fallbackOnEmpty": true}})
 	e.need("the flag --allow-experimental-plugins of the endpoint picker (utilization-filter is alpha)")
 }
@@ -92,7 +94,7 @@ var scorerRules = map[string]scorerRule{
 }
 
 // noScorers are the parameters of weighted that are no scorers: see route, prefixScorer and filters.
-var noScorers = []string{"tie", "cpu_weight", "storage_weight", "max_queue", "max_kv"}
+var noScorers = []string{"tie", "cpu_weight", "storage_weight", "max_queue", "max_kv", "max_in_flight", "max_running"}
 
 // weighted adds a scorer for each weight above 0.
 func (e *exporter) weighted(s *bundle.Selection) error {

@@ -7,65 +7,81 @@ import (
 )
 
 // Filters leave instances out before a routing policy looks at them, as the filters of routers in the field do. If every
-// routable instance is left out none is: a request must go somewhere.
+// routable instance is left out none is: a request must go somewhere. filter_request.go has those that look at the request.
 
-var (
-	maxQueue = Parameter{Name: "max_queue", Type: Count, Default: "1000000000", Max: mostRequests, Quiet: true,
-		Help: "filter: instances with more waiting requests are left out, unless all have"}
-	maxKV = Parameter{Name: "max_kv", Type: Number, Default: "1", Min: 0, Max: 1, Quiet: true,
-		Help: "filter: instances with a larger share of their KV blocks in use are left out, unless all have"}
-)
+// limit is a filter that leaves out instances of which a number is too large.
+type limit struct {
+	parameter Parameter // as large as its Max: none is left out
+	reads     Signals
+	above     func(s *Slot, most float64) bool
+}
+
+var limits = []limit{
+	{Parameter{Name: "max_queue", Type: Count, Default: "1000000000", Max: mostRequests, Quiet: true,
+		Help: "filter: instances with more waiting requests are left out, unless all have"},
+		QueueDepth, func(s *Slot, most float64) bool { return float64(s.Queue) > most }},
+	{Parameter{Name: "max_kv", Type: Number, Default: "1", Min: 0, Max: 1, Quiet: true,
+		Help: "filter: instances with a larger share of their KV blocks in use are left out, unless all have"},
+		KVUse, func(s *Slot, most float64) bool { return float64(s.Used) > float64(most*float64(s.Total)) }},
+	{Parameter{Name: "max_in_flight", Type: Count, Default: "1000000000", Max: mostRequests, Quiet: true,
+		Help: "filter: instances with more requests in flight are left out, unless all have"},
+		InFlight, func(s *Slot, most float64) bool { return float64(s.InFlight) > most }},
+	{Parameter{Name: "max_running", Type: Count, Default: "1000000000", Max: mostRequests, Quiet: true,
+		Help: "filter: instances with more running requests are left out, unless all have"},
+		BatchSize, func(s *Slot, most float64) bool { return float64(s.Batch) > most }},
+}
 
 // withFilters gives templates the parameters of filters.
 func withFilters(list []template[Routing]) []template[Routing] {
 	for i := range list {
 		t := &list[i]
-		t.Parameters = append(slices.Clip(t.Parameters), maxQueue, maxKV)
+		t.Parameters = slices.Clip(t.Parameters)
+		for k := range limits {
+			t.Parameters = append(t.Parameters, limits[k].parameter)
+		}
 		build := t.build
 		t.build = func(v values, env Env) (Routing, error) {
 			inner, err := build(v, env)
 			if err != nil {
 				return nil, err
 			}
-			return filter(inner, v.count(maxQueue.Name), v.number(maxKV.Name)), nil
+			return filter(inner, v), nil
 		}
 	}
 	return list
 }
 
-// filter puts filters before a policy.
-func filter(inner Routing, queue int64, kv float64) Routing {
-	f := filtered{inner: inner, queue: queue, kv: kv}
-	if queue < mostRequests {
-		f.reads |= QueueDepth
+// filter puts the filters that are set before a policy.
+func filter(inner Routing, v values) Routing {
+	f := filtered{masked: behind(inner)}
+	for k := range limits {
+		l := &limits[k]
+		if most := v.number(l.parameter.Name); most < l.parameter.Max {
+			f.limits = append(f.limits, setLimit{l.above, most})
+			f.reads |= l.reads
+		}
 	}
-	if kv < 1 {
-		f.reads |= KVUse
-	}
-	if f.reads == NoSignals {
+	if f.limits == nil {
 		return inner
 	}
-	f.observer, _ = inner.(RouteObserver)
 	if explains, ok := inner.(Explainer); ok {
 		return &filteredExplainer{f, explains}
 	}
 	return &f
 }
 
-// filtered is a routing policy that sees fewer instances: its view is a copy of the router's, brought up to it at each
-// decision, in which instances that are left out are not routable.
-type filtered struct {
-	inner    Routing
-	observer RouteObserver // inner, if it is one
-	reads    Signals       // of the filters
-	queue    int64
-	kv       float64
+// setLimit is a limit with its value.
+type setLimit struct {
+	above func(s *Slot, most float64) bool
+	most  float64
+}
 
-	cursor changeCursor
-	view   *View   // another one with each view of the router, as inner knows it by its address
-	out    []int32 // routable instances that a filter leaves out, ascending
-	passed int     // routable instances that pass; 0: all are seen
-	both   []int32 // instances that these filters or those of inner leave out
+// filtered is a routing policy that sees no instances above limits.
+type filtered struct {
+	masked
+	reads  Signals // of the limits
+	limits []setLimit
+	passed int // routable instances that pass; 0: all are seen
 }
 
 type filteredExplainer struct {
@@ -80,47 +96,22 @@ func (f *filtered) Observes() Signals { return f.inner.Observes() | f.reads }
 func (f *filtered) Route(req *Request, priority float64, st *RouterState, view *View, now vtime.Time) RoutingDecision {
 	f.sync(view)
 	d := f.inner.Route(req, priority, st, f.view, now)
-	switch {
-	case f.passed == 0:
-	case len(d.FilteredOut) == 0:
-		d.FilteredOut = f.out
-	default:
-		f.both = append(append(f.both[:0], f.out...), d.FilteredOut...)
-		slices.Sort(f.both)
-		d.FilteredOut = f.both
+	if f.passed > 0 {
+		f.tell(&d)
 	}
 	return d
 }
 
-// Printed implements Printer.
-func (f *filtered) Printed() string {
-	if p, ok := f.inner.(Printer); ok {
-		return p.Printed()
-	}
-	return ""
-}
-
-// OnRouted implements RouteObserver.
-func (f *filtered) OnRouted(req *Request, target int) {
-	if f.observer != nil {
-		f.observer.OnRouted(req, target)
-	}
-}
-
 // sync brings the copy up to the view.
 func (f *filtered) sync(view *View) {
-	if f.cursor.view != view {
-		f.view = &View{}
-	}
-	first, all := f.cursor.sync(view)
+	first, all := f.follow(view)
 	v := f.view
-	v.Declared, v.MaxNumSeqs, v.CPUEntries, v.BlockSize = f.inner.Observes(), view.MaxNumSeqs, view.CPUEntries, view.BlockSize
 	if all {
 		f.out, f.passed = f.out[:0], 0
 		for i := range view.Len() {
 			f.judge(view, i)
 		}
-		f.copyAll(view)
+		f.copyAll(view, f.passed > 0)
 		return
 	}
 	some, turned := f.passed > 0, false // turned: on the way it changed whether any passes, on which all copies depend
@@ -129,18 +120,22 @@ func (f *filtered) sync(view *View) {
 		if v.Slot(i).Phase != Gone || view.Slot(i).Phase != Gone {
 			f.judgeAgain(view, i)
 			turned = turned || some != (f.passed > 0)
-			f.copy(view, i)
+			f.copy(view, i, f.passed > 0)
 		}
 	}
 	if turned {
-		f.copyAll(view)
+		f.copyAll(view, f.passed > 0)
 	}
 }
 
-// leavesOut reports whether a filter leaves out an instance.
+// leavesOut reports whether a limit leaves out an instance.
 func (f *filtered) leavesOut(view *View, i int) bool {
-	s := &view.slots[i]
-	return int64(s.Queue) > f.queue || f.kv < 1 && float64(s.Used) > float64(f.kv*float64(s.Total))
+	for k := range f.limits {
+		if f.limits[k].above(&view.slots[i], f.limits[k].most) {
+			return true
+		}
+	}
+	return false
 }
 
 // judge takes in an instance, of which nothing is known yet.
@@ -163,36 +158,4 @@ func (f *filtered) judgeAgain(view *View, i int) {
 		f.passed--
 	}
 	f.judge(view, i)
-}
-
-// copyAll brings all of the copy up to the view.
-func (f *filtered) copyAll(view *View) {
-	for i := range view.Len() {
-		if i >= f.view.Len() {
-			f.view.Add(view.Slot(i))
-		}
-		f.copy(view, i)
-	}
-}
-
-// copy brings an instance of the copy up to the view.
-func (f *filtered) copy(view *View, i int) {
-	s := view.Slot(i)
-	if f.passed > 0 {
-		_, out := slices.BinarySearch(f.out, int32(i))
-		s.Routable = s.Routable && !out
-	}
-	v := f.view
-	v.Set(i, s)
-	v.ShowService(i, view.Service(i))
-	if i >= len(view.own) {
-		return
-	}
-	for i >= len(v.own) {
-		v.own = append(v.own, [MaxOwnSignals]float64{})
-	}
-	if v.own[i] != view.own[i] {
-		v.own[i] = view.own[i]
-		v.note(i)
-	}
 }

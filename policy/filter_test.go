@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -8,12 +9,18 @@ import (
 	"blis/vtime"
 )
 
+// twinLimits are those of the twin.
+type twinLimits struct {
+	queue, inFlight, running int32
+	kv                       float64
+}
+
 // naiveFiltered is a view in which instances that are left out are not routable, made anew, and those instances.
-func naiveFiltered(view *View, queue int32, kv float64) (masked *View, out []int32) {
+func naiveFiltered(view *View, most twinLimits) (masked *View, out []int32) {
 	masked = &View{MaxNumSeqs: view.MaxNumSeqs}
 	passed := 0
 	for i, s := range view.slots {
-		wanting := s.Queue > queue || float64(s.Used) > kv*float64(s.Total)
+		wanting := s.Queue > most.queue || s.InFlight > most.inFlight || s.Batch > most.running || float64(s.Used) > most.kv*float64(s.Total)
 		switch {
 		case s.Routable && wanting:
 			out = append(out, int32(i))
@@ -44,7 +51,10 @@ func TestFiltersEqualTheirTwin(t *testing.T) {
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		name := []string{"least-loaded", "weighted", "power-of-two", "round-robin", "always-busiest"}[seed%5]
-		settings := []Setting{{"max_queue", "3"}, {"max_kv", "0.6"}}
+		settings, most := []Setting{{"max_queue", "3"}, {"max_kv", "0.6"}}, twinLimits{3, math.MaxInt32, math.MaxInt32, 0.6}
+		if seed%4 == 1 {
+			settings, most = []Setting{{"max_in_flight", "2"}, {"max_running", "1"}}, twinLimits{math.MaxInt32, 2, 1, 1}
+		}
 		var plain []Setting
 		if name == "weighted" {
 			plain = []Setting{{"queue-depth", "1"}, {"kv-utilization", "1"}}
@@ -58,7 +68,7 @@ func TestFiltersEqualTheirTwin(t *testing.T) {
 			for range rng.IntN(4) {
 				s := randomSlot(rng)
 				if rng.IntN(3) == 0 {
-					s.Queue, s.Used = 9, s.Total // one more that is left out
+					s.Queue, s.Used, s.InFlight = 9, s.Total, 9 // one more that is left out
 				}
 				if i := rng.IntN(view.Len() + 1); i < view.Len() {
 					view.Set(i, s)
@@ -71,7 +81,7 @@ func TestFiltersEqualTheirTwin(t *testing.T) {
 			}
 			req := &Request{}
 			req.ID = int64(n)
-			masked, out := naiveFiltered(view, 3, 0.6)
+			masked, out := naiveFiltered(view, most)
 			view.Declared, masked.Declared = filtered.Observes(), twin.Observes()
 			want := twin.Route(req, 0, &RouterState{}, masked, vtime.Time(n))
 			got := filtered.Route(req, 0, &RouterState{}, view, vtime.Time(n))
@@ -141,6 +151,8 @@ func TestFiltersObserveWhatTheyRead(t *testing.T) {
 		{[]Setting{{"max_kv", "0.9"}}, KVUse},
 		{[]Setting{{"max_queue", "0"}}, QueueDepth},
 		{[]Setting{{"max_queue", "4"}, {"max_kv", "0"}}, QueueDepth | KVUse},
+		{[]Setting{{"max_in_flight", "4"}}, InFlight},
+		{[]Setting{{"max_running", "4"}}, BatchSize},
 	} {
 		if got := mustRoute(t, "round-robin", env, c.settings...).Observes(); got != c.want {
 			t.Errorf("%v observes %v, want %v", c.settings, got, c.want)
