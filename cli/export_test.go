@@ -26,6 +26,7 @@ var exportedPolicies = map[string]string{
 	"running ones":                "weighted --routing-scorers running-requests:1,load-aware:2",
 	"sessions by their hash":      "session-hash",
 	"new prompts spread":          "weighted --routing-scorers prefix-affinity:2,no-hit-lru:1 --prefix-index events",
+	"sessions for a while":        "weighted --routing-scorers session-affinity:5,load-balance:1 --set routing.params.session_ttl=90s",
 	"KV events":                   "weighted --prefix-index events --kv-event-delay 5ms --snapshot-refresh-interval 200ms",
 	"a small index":               "weighted --prefix-index-blocks 10000 --block-size-in-tokens 128",
 	"prefill and decode":          "weighted --architecture pd --pd-decider prefix-threshold --pd-prefix-threshold 400 --prefill-routing-policy=least-loaded",

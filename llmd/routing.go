@@ -94,7 +94,7 @@ var scorerRules = map[string]scorerRule{
 }
 
 // noScorers are the parameters of weighted that are no scorers: see route, prefixScorer and filters.
-var noScorers = []string{"tie", "cpu_weight", "storage_weight", "max_queue", "max_kv", "max_in_flight", "max_running"}
+var noScorers = []string{"tie", "cpu_weight", "storage_weight", "session_ttl", "max_queue", "max_kv", "max_in_flight", "max_running"}
 
 // weighted adds a scorer for each weight above 0.
 func (e *exporter) weighted(s *bundle.Selection) error {
@@ -127,7 +127,7 @@ func (e *exporter) scorer(s *bundle.Selection, name string, weight float64) bool
 		e.noHitScorer(weight)
 		return true
 	case "session-affinity":
-		e.sessionScorer(weight)
+		e.sessionScorer(s, weight)
 		return true
 	}
 	rule, known := scorerRules[name]

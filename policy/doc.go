@@ -38,8 +38,8 @@
 //	               which instances a routing policy does not look at
 //	prefix_routing.go
 //	               prefix-affinity, by package prefixindex
-//	weighted.go    weighted; scorers.go its scorers, and which instance served a
-//	               session last; spread.go scorers that compare instances with each
+//	weighted.go    weighted; scorers.go its scorers; sessions.go which instance
+//	               served a session last; spread.go scorers that compare instances with each
 //	               other; scorer_….go one scorer each
 //	scheduling.go  fcfs, priority-fcfs, sjf, reverse-priority, backfill
 //

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"blis/internal/prefixtwin"
+	"blis/vtime"
 )
 
 // The slow twins: policies that look at every instance in every decision and
@@ -149,23 +150,26 @@ func (p *naivePrefix) decide(req *Request, view *View) RoutingDecision {
 // twinSessions is a plain list of the sessions used last, the newest first.
 type twinSessions struct {
 	capacity int
+	ttl      vtime.Duration
 	list     []twinVisit
 }
 
 type twinVisit struct {
 	session  uint64
 	instance int
+	at       vtime.Time
 }
 
-func (m *twinSessions) find(session uint64) int {
-	return slices.IndexFunc(m.list, func(v twinVisit) bool { return v.session == session })
+// find returns where a session stands that is known at now, −1 for none.
+func (m *twinSessions) find(session uint64, now vtime.Time) int {
+	return slices.IndexFunc(m.list, func(v twinVisit) bool {
+		return v.session == session && (m.ttl == 0 || now < v.at+vtime.Time(m.ttl))
+	})
 }
 
-func (m *twinSessions) record(session uint64, instance int) {
-	if at := m.find(session); at >= 0 {
-		m.list = slices.Delete(m.list, at, at+1)
-	}
-	m.list = slices.Insert(m.list, 0, twinVisit{session, instance})
+func (m *twinSessions) record(session uint64, instance int, now vtime.Time) {
+	m.list = slices.DeleteFunc(m.list, func(v twinVisit) bool { return v.session == session })
+	m.list = slices.Insert(m.list, 0, twinVisit{session, instance, now})
 	m.list = m.list[:min(len(m.list), m.capacity)]
 }
 
@@ -208,7 +212,7 @@ func (p *naiveWeighted) decide(req *Request, view *View) RoutingDecision {
 	}
 	p.cached.Record(blocks, target)
 	if req.Session != 0 {
-		p.sessions.record(req.Session, target)
+		p.sessions.record(req.Session, target, 0)
 	}
 	return RoutingDecision{Target: target, Reason: BestScore, Scores: scores}
 }
@@ -254,7 +258,7 @@ func (p *naiveWeighted) score(name string, view *View, req *Request, blocks []pr
 				scores[i] = (most - loads[i]) / most
 			}
 		case "session-affinity":
-			if at := p.sessions.find(req.Session); req.Session != 0 && at >= 0 && p.sessions.list[at].instance == i {
+			if at := p.sessions.find(req.Session, 0); req.Session != 0 && at >= 0 && p.sessions.list[at].instance == i {
 				scores[i] = 1
 			}
 		case "cache-hit-rate":

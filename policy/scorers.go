@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"blis/internal/keytable"
 	"blis/kv"
 )
 
@@ -74,7 +73,7 @@ func weightedParameters() []Parameter {
 	for _, s := range scorerTable {
 		list = append(list, s.parameter())
 	}
-	return append(list, tie, cpuWeight, storageWeight)
+	return append(list, tie, cpuWeight, storageWeight, sessionTTL)
 }
 
 // What a block counts in prefix-affinity that the GPU does not have. The default of the
@@ -85,6 +84,10 @@ var (
 	storageWeight = Parameter{Name: "storage_weight", Type: Number, Default: "0.5", Min: 0, Max: 1, Quiet: true,
 		Help: "the same of a block that is expected in storage alone; the router does not hear of storage yet"}
 )
+
+// sessionTTL bounds the memory of session-affinity in time.
+var sessionTTL = Parameter{Name: "session_ttl", Type: Duration, Default: "0", Max: LongestDuration, Quiet: true,
+	Help: "session-affinity forgets a session so long after its last request was routed; 0: never"}
 
 // mediaWeights returns what a block counts in prefix-affinity by medium.
 func mediaWeights(v values) [kv.Media]float64 {
@@ -225,74 +228,4 @@ func resize[T any](list []T, n int) []T {
 		return make([]T, n)
 	}
 	return list[:n]
-}
-
-// sessionCapacity is the number of sessions that a policy remembers.
-const sessionCapacity = 1 << 20
-
-// sessionMemory is an LRU cache: session → the instance that served it last. It
-// holds exactly the capacity sessions used last. Once full it takes no more memory.
-type sessionMemory struct {
-	capacity int
-	where    keytable.Table // session → index in visits
-	visits   []visit        // a ring in order of use; 0 is its anchor, between the newest and the oldest
-}
-
-// visit is the last use of a session.
-type visit struct {
-	session      uint64
-	instance     int32
-	newer, older int32
-}
-
-func newSessionMemory(capacity int) *sessionMemory {
-	return &sessionMemory{capacity: capacity, visits: make([]visit, 1)}
-}
-
-// last returns the instance that served a session last, −1 if that is not known.
-// The call is no use of the session.
-func (m *sessionMemory) last(session uint64) int32 {
-	n := m.where.Find(session)
-	if n < 0 {
-		return -1
-	}
-	return m.visits[n].instance
-}
-
-// record notes that an instance serves a session.
-func (m *sessionMemory) record(session uint64, instance int) {
-	n := m.where.Find(session)
-	if n >= 0 {
-		m.unlink(n)
-	} else {
-		n = m.vacate()
-		m.where.Insert(session, n)
-	}
-	m.visits[n].session, m.visits[n].instance = session, int32(instance)
-	m.link(n)
-}
-
-// vacate returns an index in visits for another session: a new one, or the index of
-// the session used least recently, which is forgotten.
-func (m *sessionMemory) vacate() int32 {
-	if len(m.visits) <= m.capacity {
-		m.visits = append(m.visits, visit{})
-		return int32(len(m.visits) - 1)
-	}
-	oldest := m.visits[0].newer
-	m.where.Remove(m.visits[oldest].session)
-	m.unlink(oldest)
-	return oldest
-}
-
-// link makes n, which is not in the ring, the newest.
-func (m *sessionMemory) link(n int32) {
-	newest := m.visits[0].older
-	m.visits[n].newer, m.visits[n].older = 0, newest
-	m.visits[newest].newer, m.visits[0].older = n, n
-}
-
-func (m *sessionMemory) unlink(n int32) {
-	newer, older := m.visits[n].newer, m.visits[n].older
-	m.visits[newer].older, m.visits[older].newer = older, newer
 }

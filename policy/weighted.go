@@ -34,6 +34,7 @@ type weighted struct {
 	bonus       int                // index in scorers of prefix-match, −1: none
 	noHit       int                // index in scorers of no-hit-lru, −1: none
 	sessions    *sessionMemory     // nil without the scorer session-affinity
+	now         vtime.Time         // of the last decision
 	session     int                // index in scorers of session-affinity, if sessions is not nil
 	matched     []int32            // rows of instances with an affinity to the last request, ascending
 	bestMatched []int32            // rows in matched with the largest score, ascending
@@ -56,7 +57,7 @@ func newWeighted(v values, env Env) (Routing, error) {
 		case noHitLRU:
 			w.noHit, w.index = len(w.scorers), env.Prefixes
 		case sessionAffinity:
-			w.session, w.sessions = len(w.scorers), newSessionMemory(sessionCapacity)
+			w.session, w.sessions = len(w.scorers), newSessionMemory(sessionCapacity, v.duration(sessionTTL.Name))
 		}
 		w.scorers = append(w.scorers, newScorer(scorerKind(i), weight))
 		w.observes |= scorerTable[i].observes
@@ -91,7 +92,8 @@ func chosen(v values) []int {
 
 func (w *weighted) Observes() Signals { return w.observes }
 
-func (w *weighted) Route(req *Request, _ float64, _ *RouterState, view *View, _ vtime.Time) RoutingDecision {
+func (w *weighted) Route(req *Request, _ float64, _ *RouterState, view *View, now vtime.Time) RoutingDecision {
+	w.now = now
 	w.clearAffinity()
 	w.sync(view)
 	if w.noHit >= 0 {
@@ -107,7 +109,7 @@ func (w *weighted) Route(req *Request, _ float64, _ *RouterState, view *View, _ 
 // OnRouted implements RouteObserver.
 func (w *weighted) OnRouted(req *Request, target int) {
 	if w.sessions != nil && req.Session != 0 {
-		w.sessions.record(req.Session, target)
+		w.sessions.record(req.Session, target, w.now)
 	}
 	if w.noHit >= 0 {
 		w.scorers[w.noHit].noHit.routed(target, w.rows.row(target))
@@ -261,7 +263,7 @@ func (w *weighted) scoreAffinity(req *Request) uint64 {
 		w.matchHolders(w.index.Holders())
 	}
 	if w.sessions != nil { // which never hold session 0, that is none
-		w.matchSession(int(w.sessions.last(req.Session)))
+		w.matchSession(int(w.sessions.last(req.Session, w.now)))
 	}
 	top := uint64(0)
 	for _, i := range w.matched {
