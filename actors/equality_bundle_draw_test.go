@@ -205,6 +205,9 @@ func given(list []node, name, otherwise string) string {
 
 // agree makes values that each are in range allowed together.
 func (f *bundleFile) agree(t *policy.Template, list []node) []node {
+	if given(list, "min_prefix", "") != "" { // drawn whole, so 0 or 1
+		list = put(list, "min_prefix", pick(f.dice, "0.2", "0.5", "1"))
+	}
 	switch t.Name {
 	case "starlark":
 		return put(put(list, "max_steps", pick(f.dice, "1e9", "1e15")), "source", strconv.Quote(pick(f.dice, programs[t.Kind]...)))

@@ -32,7 +32,7 @@ func TestBadBundles(t *testing.T) {
 		{"type of another kind", "admission: {type: fcfs}", `p.yaml:1: admission.type: unknown admission policy "fcfs" (there are: {admission})`},
 		{"unknown parameter", "admission:\n  type: token-bucket\n  params:\n    refill-rate: 5", `p.yaml:4: admission.params.refill-rate: token-bucket has no parameter "refill-rate", the nearest is "refill_rate" (there are: {token-bucket})`},
 		{"parameter of another type", "routing:\n  type: least-loaded\n  params: {queue-depth: 1}", `p.yaml:3: routing.params.queue-depth: least-loaded has no parameter "queue-depth" (there are: {least-loaded})`},
-		{"parameter without a type", "routing:\n  params: {queue-depth: 1}", `p.yaml:2: routing.params.queue-depth: round-robin has no parameter "queue-depth" (there are: max_queue, max_kv, max_in_flight, max_running)`},
+		{"parameter without a type", "routing:\n  params: {queue-depth: 1}", `p.yaml:2: routing.params.queue-depth: round-robin has no parameter "queue-depth" (there are: max_queue, max_kv, max_in_flight, max_running, sticky_session, min_prefix)`},
 		{"below the range", "# weights\nrouting:\n  params:\n    # here\n    queue-depth: -1\n  type: weighted", `p.yaml:5: routing.params.queue-depth: "-1" is not allowed, want a number in [0, 1e+09]`},
 		{"NaN", "routing: {type: weighted, params: {queue-depth: .nan}}", `p.yaml:1: routing.params.queue-depth: ".nan" is not allowed, want a number in [0, 1e+09]`},
 		{"infinite", "admission: {type: token-bucket, params: {capacity: .inf}}", `p.yaml:1: admission.params.capacity: ".inf" is not allowed, want a number ≥ 1`},

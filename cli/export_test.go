@@ -19,6 +19,7 @@ var exportedPolicies = map[string]string{
 	"long prompts":                "prefix-affinity --set routing.params.min_match=0.8",
 	"full ones left out":          "least-loaded --set routing.params.max_queue=4 --set routing.params.max_kv=0.9",
 	"busy ones left out":          "least-loaded --set routing.params.max_in_flight=40 --set routing.params.max_running=16",
+	"filters by request":          "least-loaded --set routing.params.sticky_session=5m --set routing.params.min_prefix=0.8",
 	"two drawn":                   "power-of-two",
 	"in turn":                     "round-robin",
 	"queues as llm-d counts them": "weighted --routing-scorers waiting-queue:1,active-requests:2.5 --snapshot-refresh-interval 50ms --signals per-step",

@@ -31,7 +31,7 @@ func TestParametersOfRoutingPolicies(t *testing.T) {
 	known := map[string][]string{
 		"round-robin": nil, "least-loaded": {"tie"}, "prefix-affinity": {"min_match", "max_imbalance", "tie"}, "power-of-two": nil, "session-hash": {"tie"}, "always-busiest": {"tie"},
 	}
-	filters := []string{"max_queue", "max_kv", "max_in_flight", "max_running"} // of each
+	filters := []string{"max_queue", "max_kv", "max_in_flight", "max_running", "sticky_session", "min_prefix"} // of each
 	for _, r := range policy.OfKind(policy.RoutingKind) {
 		names, ok := known[r.Name]
 		if !ok {

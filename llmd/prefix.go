@@ -33,6 +33,14 @@ func (e *exporter) prefixScorer(s *bundle.Selection, weight float64) {
 	}
 }
 
+// prefixFilter leaves instances with enough of the prompt.
+func (e *exporter) prefixFilter(parameters map[string]any) {
+	if name := e.prefixProducer(); name != "" {
+		parameters[producerName] = name
+	}
+	e.refer(Plugin{Type: "prefix-cache-affinity-filter", Parameters: parameters})
+}
+
 // noHitScorer spreads prompts that no instance has anything of.
 func (e *exporter) noHitScorer(weight float64) {
 	p := Plugin{Type: "no-hit-lru-scorer"}

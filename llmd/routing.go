@@ -49,8 +49,21 @@ func (e *exporter) route(s *bundle.Selection) error {
 	return nil
 }
 
-// filters leave out instances that are full, unless all are.
+// filters leave out instances that are full, that did not serve the session, or that have little of the prompt, unless
+// all are left out.
 func (e *exporter) filters(s *bundle.Selection) {
+	e.fullOnes(s)
+	if ttl := durationOf(s, "sticky_session"); ttl > 0 {
+		e.refer(Plugin{Type: sessionFilter, Parameters: bySession(ttl)})
+		e.need(usesHeader + "(session-affinity-filter is alpha)")
+	}
+	if least, err := strconv.ParseFloat(value(s, "min_prefix"), 64); err == nil && least > 0 {
+		e.prefixFilter(map[string]any{"affinityThreshold": least, "maxTTFTPenaltyMs": 0})
+	}
+}
+
+// fullOnes leaves out instances above limits, unless all are.
+func (e *exporter) fullOnes(s *bundle.Selection) {
 	var conditions []map[string]any
 	for _, f := range []struct {
 		parameter, metric string
@@ -94,7 +107,7 @@ var scorerRules = map[string]scorerRule{
 }
 
 // noScorers are the parameters of weighted that are no scorers: see route, prefixScorer and filters.
-var noScorers = []string{"tie", "cpu_weight", "storage_weight", "session_ttl", "max_queue", "max_kv", "max_in_flight", "max_running"}
+var noScorers = []string{"tie", "cpu_weight", "storage_weight", "session_ttl", "max_queue", "max_kv", "max_in_flight", "max_running", "sticky_session", "min_prefix"}
 
 // weighted adds a scorer for each weight above 0.
 func (e *exporter) weighted(s *bundle.Selection) error {
@@ -156,11 +169,7 @@ func (e *exporter) active(field string, weight float64) {
 func (e *exporter) prefixAffinity(s *bundle.Selection) {
 	const least = 0.0001 // any match: a prompt of a million tokens has fewer blocks of 64
 	threshold, _ := strconv.ParseFloat(value(s, "min_match"), 64)
-	parameters := map[string]any{"affinityThreshold": max(threshold, least)}
-	if name := e.prefixProducer(); name != "" {
-		parameters[producerName] = name
-	}
-	e.refer(Plugin{Type: "prefix-cache-affinity-filter", Parameters: parameters})
+	e.prefixFilter(map[string]any{"affinityThreshold": max(threshold, least)})
 	e.active("routing.type", 1)
 	e.differ("routing.type", "prefix-affinity takes the longest match; prefix-cache-affinity-filter leaves all instances with affinityThreshold of the prompt, of which the one with the fewest requests in flight is taken")
 	e.differ("routing.params.max_imbalance", "%s more in load than the least loaded instance has no counterpart; the filter gives way when the TTFT there is longer by maxTTFTPenaltyMs (18,000), estimated by peakPrefillThroughput (15,928 tokens/s): set both for your servers", value(s, "max_imbalance"))

@@ -8,7 +8,10 @@ import (
 // Plugins that know where a session was served. Here a session is known by its number,
 // there by a header that the client sends.
 
-const usesHeader = "clients that send the session in the header x-session-id, and the flag --allow-experimental-plugins of the endpoint picker "
+const (
+	sessionFilter = "session-affinity-filter"
+	usesHeader    = "clients that send the session in the header x-session-id, and the flag --allow-experimental-plugins of the endpoint picker "
+)
 
 // bySession are the parameters of a plugin that forgets a session when it was idle for ttl,
 // or with 0 when llm-d does by default.
@@ -39,7 +42,7 @@ func (e *exporter) sessionScorer(s *bundle.Selection, weight float64) {
 
 // sessionHash keeps a session where it began.
 func (e *exporter) sessionHash() {
-	e.refer(Plugin{Type: "session-affinity-filter", Parameters: bySession(0)})
+	e.refer(Plugin{Type: sessionFilter, Parameters: bySession(0)})
 	e.need(usesHeader + "(session-affinity-filter is alpha)")
 	e.score(Plugin{Type: activeRequests}, 1)
 	e.differ("routing.type", "session-hash chooses by a hash of session and instance; session-affinity-filter keeps a session where it began, with the fewest requests in flight, and forgets it when it was idle for 300 s")

@@ -12,6 +12,7 @@ func TestRoutingAllocatesNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	req := Request{Identity: workload.Identity{Input: 500}, Terms: workload.Terms{Spans: []workload.Span{{Content: 1, Length: 100}}}}
 	sessions := []Setting{{"session-affinity", "3"}, {"prefix-affinity", "1"}, {"active-requests", "2"}, {"tie", "random"}}
+	filters := []Setting{{"sticky_session", "5m"}, {"min_prefix", "0.1"}, {"max_in_flight", "3"}}
 	for _, c := range []struct {
 		name     string
 		settings []Setting
@@ -19,6 +20,7 @@ func TestRoutingAllocatesNothing(t *testing.T) {
 		{"round-robin", nil}, {"least-loaded", nil}, {"weighted", nil}, {"weighted", sessions},
 		{"weighted", []Setting{{"no-hit-lru", "1"}, {"prefix-affinity", "1"}, {"running-requests", "1"}, {"vllm-dp", "1"}, {"load-aware", "1"}}},
 		{"prefix-affinity", []Setting{{"tie", "random"}}}, {"power-of-two", nil}, {"always-busiest", nil}, {"session-hash", nil},
+		{"weighted", append(filters, sessions...)}, {"least-loaded", filters},
 	} {
 		p := mustRoute(t, c.name, env, c.settings...)
 		if w, ok := p.(*weighted); ok && w.sessions != nil {

@@ -34,7 +34,7 @@
 //	               hashes, no stream
 //	routing_load.go, routing_two.go, routing_session.go
 //	               least-loaded and always-busiest; power-of-two; session-hash
-//	filter.go, filter_view.go
+//	filter.go, filter_request.go, filter_view.go
 //	               which instances a routing policy does not look at
 //	prefix_routing.go
 //	               prefix-affinity, by package prefixindex

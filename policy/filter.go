@@ -39,13 +39,14 @@ func withFilters(list []template[Routing]) []template[Routing] {
 		for k := range limits {
 			t.Parameters = append(t.Parameters, limits[k].parameter)
 		}
+		t.Parameters = append(t.Parameters, stickySession, minPrefix)
 		build := t.build
 		t.build = func(v values, env Env) (Routing, error) {
 			inner, err := build(v, env)
 			if err != nil {
 				return nil, err
 			}
-			return filter(inner, v), nil
+			return filter(narrow(inner, v, env), v), nil
 		}
 	}
 	return list

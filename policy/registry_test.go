@@ -48,7 +48,7 @@ func TestBadChoicesGiveClearErrors(t *testing.T) {
 			`admission.params.refill-rate: token-bucket has no parameter "refill-rate", the nearest is "refill_rate" (there are: capacity, refill_rate, per_tenant)`},
 		{"no parameters at all", PriorityKind, "constant", set("x", "1"), `priority.params.x: constant takes no parameters`},
 		{"unknown scorer", RoutingKind, "weighted", set("queue", "1"),
-			`routing.params.queue: weighted has no parameter "queue", the nearest is "queue-depth" (there are: prefix-affinity, queue-depth, waiting-queue, kv-utilization, load-balance, active-requests, session-affinity, cache-hit-rate, prefix-match, no-hit-lru, running-requests, vllm-dp, load-aware, tie, cpu_weight, storage_weight, session_ttl, max_queue, max_kv, max_in_flight, max_running)`},
+			`routing.params.queue: weighted has no parameter "queue", the nearest is "queue-depth" (there are: prefix-affinity, queue-depth, waiting-queue, kv-utilization, load-balance, active-requests, session-affinity, cache-hit-rate, prefix-match, no-hit-lru, running-requests, vllm-dp, load-aware, tie, cpu_weight, storage_weight, session_ttl, max_queue, max_kv, max_in_flight, max_running, sticky_session, min_prefix)`},
 		{"not a number", AdmissionKind, "token-bucket", set("capacity", "many"), `admission.params.capacity: "many" is not allowed, want a number ≥ 1`},
 		{"below the range", AdmissionKind, "token-bucket", set("capacity", "0"), `admission.params.capacity: "0" is not allowed, want a number ≥ 1`},
 		{"infinite", AdmissionKind, "token-bucket", set("refill_rate", "Inf"), `admission.params.refill_rate: "Inf" is not allowed, want a number ≥ 0`},

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"blis/prefixindex"
+	"blis/vtime"
 	"blis/workload"
 )
 
@@ -28,20 +29,16 @@ func mustRoute(t testing.TB, name string, env Env, settings ...Setting) Routing 
 var state RouterState
 
 // route asks p, which may read what it declares, as the router does.
-func route(p Routing, req *Request, view *View) RoutingDecision {
+func route(p Routing, req *Request, view *View) RoutingDecision { return routeAt(p, req, view, 0) }
+
+func routeAt(p Routing, req *Request, view *View, now vtime.Time) RoutingDecision {
 	view.Declared = p.Observes()
-	var index *prefixindex.Index
-	switch p := p.(type) {
-	case *weighted:
-		index = p.index
-	case *longestPrefix:
-		index = p.index
-	}
+	index := indexOf(p)
 	if index != nil {
 		index.Cover(view)
 		index.Look(req.Input, req.Spans)
 	}
-	d := p.Route(req, 0, &state, view, 0)
+	d := p.Route(req, 0, &state, view, now)
 	if d.Target >= 0 {
 		if index != nil {
 			index.Record(d.Target)
@@ -51,6 +48,25 @@ func route(p Routing, req *Request, view *View) RoutingDecision {
 		}
 	}
 	return d
+}
+
+// indexOf is the prefix index that a policy reads, or its filters; nil: none.
+func indexOf(p Routing) *prefixindex.Index {
+	switch p := p.(type) {
+	case *weighted:
+		return p.index
+	case *longestPrefix:
+		return p.index
+	case *filtered:
+		return indexOf(p.inner)
+	case *filteredExplainer:
+		return indexOf(p.inner)
+	case *narrowed:
+		return p.index()
+	case *narrowedExplainer:
+		return p.index()
+	}
+	return nil
 }
 
 // viewOf makes a view of these.
