@@ -99,7 +99,7 @@ func (a *autoscaler) prepareView(signals policy.Signals, now vtime.Time) {
 	a.cluster.view.Declared, a.state.Declared = signals, signals
 	a.context.Now, a.context.Replicas, a.context.Ready = now, a.published.replicas, a.cluster.view.Ready()
 	a.context.LastScale = a.published.lastScale()
-	a.context.AtGateway = a.published.atGateway()
+	a.context.AtGateway = a.published.waiting
 }
 
 // fires reports whether the policy should be asked: without trigger always, else if

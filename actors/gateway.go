@@ -39,7 +39,8 @@ type flowControl struct {
 	extended int64      // times that it was made longer
 
 	turns     turns
-	evictions *evictions // nil: nothing in flight is evicted
+	readers   []*published // who is told how many wait
+	evictions *evictions   // nil: nothing in flight is evicted
 
 	unrouted []bool // by slot in heldRequests: dispatched, and not yet routed
 	credit   int64  // number of these
@@ -168,6 +169,7 @@ func (f *flowControl) enter(r *router, i int32, now vtime.Time, out *lookahead.O
 		x.Target = f.target(d.Class, d.Tenant)
 	}
 	e := f.queue.Enter(i, &x, now)
+	f.publish()
 	of := metrics.GatewayPlace{Band: x.Band, Class: d.Class, Tenant: d.Tenant}
 	if e.Full {
 		reason := metrics.GatewayFull
@@ -214,6 +216,7 @@ func (f *flowControl) cycle(r *router, k lookahead.Key, tick int64, out *lookahe
 			break
 		}
 		dispatched = true
+		f.publish()
 		f.dispatch(r, t.Slot, k.At, tick > 0, out)
 	}
 	if dispatched || s != f.level || tick == 0 {
@@ -244,6 +247,20 @@ func (f *flowControl) dispatch(r *router, i int32, now vtime.Time, tick bool, ou
 		d.Turn = turn
 	}
 	r.held.plan(&r.held.route, i, at)
+}
+
+// publishTo makes the gateway publish to the autoscalers of a service how many requests wait.
+func (f *flowControl) publishTo(s *service) {
+	if f != nil {
+		s.publish(func(p *published) { f.readers = append(f.readers, p) })
+	}
+}
+
+// publish publishes how many requests wait now.
+func (f *flowControl) publish() {
+	for _, p := range f.readers {
+		p.waiting = f.queue.Waiting()
+	}
 }
 
 // settle notes that a request which the queue dispatched is routed, or has ended before that.

@@ -178,6 +178,7 @@ func (f *flowControl) nextLeave() lookahead.Key {
 // leaveNext ends the request of nextLeave.
 func (f *flowControl) leaveNext(r *router, now vtime.Time, out *lookahead.Outbox) {
 	i, expires := f.queue.PopLeave()
+	f.publish()
 	state, reason := metrics.TimedOut, metrics.AtGateway
 	if expires {
 		state, reason = metrics.Expired, metrics.NoReason

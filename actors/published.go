@@ -26,7 +26,7 @@ type published struct {
 	last                        ScaleEvent // the last change of the number wanted …
 	scaled                      bool       // … if there was one
 
-	flow *flowControl // the gateway in front of the instances; nil: none. Of it too the log's end is read
+	waiting int64 // requests at the gateway in front of the instances
 }
 
 // publishedEntry is one change.
@@ -173,14 +173,6 @@ func (p *published) lastScale() vtime.Time {
 		return vtime.Never
 	}
 	return p.last.At
-}
-
-// atGateway is how many requests wait at the gateway.
-func (p *published) atGateway() int64 {
-	if p == nil || p.flow == nil {
-		return 0
-	}
-	return p.flow.queue.Waiting()
 }
 
 // turned is how long ago the last change was if e, which comes next, is an

@@ -105,7 +105,7 @@ func newRouter(p *setup.Plan, x *Execution, q []policies, options []metrics.Opti
 	r.openGates(q, setup.AdmissionApart(p))
 	for i, s := range r.fleet.services {
 		s.flow = newFlowControl(p, x, s, i)
-		s.publish(func(p *published) { p.flow = s.flow })
+		s.flow.publishTo(s)
 	}
 	r.tracing = newTracing(&x.Tracing, &r.fleet, counterfactual, (r.policies.reads|r.fleet.readAtRouting()|counterfactual)&shownSignals)
 	tracked := policy.NoSignals
