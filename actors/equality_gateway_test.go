@@ -111,7 +111,7 @@ func TestGatewayNobodyWaitsAt(t *testing.T) {
 	for seed := first; seed < first+uint64(cases); seed++ {
 		x := drawGated(seed)
 		c := &x.Config
-		c.SaturationDetector, c.DispatchCredit = setup.DetectNever, false
+		c.SaturationDetector, c.DispatchCredit, c.MinReplicas = setup.DetectNever, false, max(c.MinReplicas, 1)
 		c.PerBandCapacity, c.MaxGatewayQueueDepth, c.QueueShedding, c.InFlightEviction = 0, 0, false, false
 		e := everyExecutor(seed)[seed%10]
 		with, err := x.play(e)

@@ -185,8 +185,9 @@ func (f *flowControl) enter(r *router, i int32, now vtime.Time, out *lookahead.O
 		f.leave(r, e.Victim, metrics.Shed, metrics.NoReason, now, out)
 	}
 	f.use.Enter(of, i, now)
-	r.fleet.noteEvent(now, out)
-	f.cycle(r, key(now, vtime.ClassAdmission), 0, out)
+	if f.cycle(r, key(now, vtime.ClassAdmission), 0, out); f.queue.Waiting() > 0 {
+		r.fleet.noteEvent(now, out) // where all are routed at once their arrivals were events enough
+	}
 }
 
 // tick is the cycle of a tick. It reports whether the tick did something.
