@@ -41,7 +41,7 @@ func (d dice) drawGateway(x *trial) {
 	if c.DispatchTickInterval == 1 { // a tick each µs, in the twin for as long as something waits
 		c.RequestTTL = pick[vtime.Duration](d, 1, 1000, 5000)
 	}
-	if (c.AutoscalePolicy == "queue-depth" || x.NoisyAutoscaler != 0) && c.SaturationDetector != setup.DetectNever && d.chance(0.7) {
+	if (c.AutoscalePolicy == "queue-depth" || x.NoisyAutoscaler != 0) && c.SaturationDetector != setup.DetectNever && c.KVStorage.String() == "" && d.chance(0.7) {
 		c.MinReplicas = 0
 	}
 	if x.NoisyAutoscaler != 0 && c.RequestTTL == 0 { // else instances come and go for ever while blocks of an idle one keep the gate closed

@@ -117,7 +117,7 @@ func TestBadBundlesAreInputErrors(t *testing.T) {
 		{"min above max", "autoscale:\n  type: threshold\n  max: 4\n  min: 5\n", nil, "bundle.yaml:4: autoscale.min: 5 is not allowed, want from 1 to --max-replicas 4"},
 		{"min above a flag's max", "autoscale: {type: threshold, min: 5}", []string{"--max-replicas", "4"}, "bundle.yaml:1: autoscale.min: 5 is not allowed, want from 1 to --max-replicas 4"},
 		{"a flag's min above max", "autoscale: {type: threshold, min: 2, max: 4}", []string{"--min-replicas", "5"}, "--min-replicas is 5: want from 1 to --max-replicas 4"},
-		{"min of none", "autoscale: {type: threshold, min: 0}", nil, `bundle.yaml:1: autoscale.min: "0" is not allowed, want a whole number in [1, 1.048576e+06]`},
+		{"min of none", "autoscale: {type: threshold, min: 0}", nil, "bundle.yaml:1: autoscale.min: 0 is not allowed, want 1 or more, or --flow-control and an autoscaler that counts who waits there"},
 		{"initial below min", "autoscale: {type: threshold, min: 7, max: 9}", nil, "--num-instances is 4: want from --min-replicas 7 to --max-replicas 9"},
 		{"periodic without a refresh", "observability:\n  in_flight: periodic\n", nil, "bundle.yaml:2: observability.in_flight: periodic is not allowed, want immediate, or a --snapshot-refresh-interval above 0 with it"},
 		{"periodic without a refresh, by flag", "", []string{"--in-flight", "periodic"}, "--in-flight is periodic: want immediate"},

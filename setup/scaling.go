@@ -44,8 +44,10 @@ func (p *resolver) resolveScaling() error {
 	switch {
 	case c.MinReplicas == 0 && !wakesFromGateway(c):
 		return &InputError{wrong(c, "min-replicas", c.MinReplicas, "1 or more, or --flow-control and an autoscaler that counts who waits there: queue-depth, or a program")}
+	case c.MinReplicas == 0 && c.KVStorage.String() != "":
+		return &InputError{wrong(c, "min-replicas", c.MinReplicas, "1 or more with --kv-storage, whose work goes on when all instances are gone")}
 	case c.MinReplicas < 0 || c.MinReplicas > c.MaxReplicas:
-		return &InputError{wrong(c, "min-replicas", c.MinReplicas, fmt.Sprintf("from 0 or 1 to --max-replicas %d", c.MaxReplicas))}
+		return &InputError{wrong(c, "min-replicas", c.MinReplicas, fmt.Sprintf("from 1 to --max-replicas %d", c.MaxReplicas))}
 	case c.NumInstances < c.MinReplicas || c.NumInstances > c.MaxReplicas:
 		return inputErrorf("--num-instances is %d: want from --min-replicas %d to --max-replicas %d", c.NumInstances, c.MinReplicas, c.MaxReplicas)
 	}

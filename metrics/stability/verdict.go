@@ -179,6 +179,8 @@ func (v *Verdict) levels(list []Request) {
 		}
 		n++
 	}
+	depart(v.To)
+	hold(v.To)
 	total, half := int64(v.To.Sub(v.From)), int64(0)
 	for level, t := range held {
 		if half += t; 2*half >= total {
