@@ -97,6 +97,9 @@ func (g *lockStep) waits() bool {
 		if e.requests.unfinished() || len(e.overdue) > 0 || !idles(e) {
 			return false
 		}
+		if len(e.changes) > 0 { // the end of the step publishes them
+			return false
+		}
 		c := e.connector
 		if c == nil {
 			continue
